@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Version, compiler and target facts. The only header that reads predefined macros, and the only one through
+/// which the rooms `format` to `layout` reach a standard header.
+
+#define FP4_VERSION_MAJOR 0
+#define FP4_VERSION_MINOR 1
+#define FP4_VERSION_PATCH 0
+/// One number that orders versions: 1.2.3 is 1002003.
+#define FP4_VERSION (FP4_VERSION_MAJOR * 1000000 + FP4_VERSION_MINOR * 1000 + FP4_VERSION_PATCH)
+
+#if defined(__CUDACC_RTC__)
+#include <cuda/std/cstddef>
+#include <cuda/std/cstdint>
+#include <cuda/std/type_traits>
+namespace fp4 {
+namespace std_types = ::cuda::std;
+}  // namespace fp4
+#else
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+namespace fp4 {
+namespace std_types = ::std;
+}  // namespace fp4
+#endif
+
+namespace fp4 {
+using std_types::int16_t;
+using std_types::int32_t;
+using std_types::int64_t;
+using std_types::size_t;
+using std_types::uint16_t;
+using std_types::uint32_t;
+using std_types::uint64_t;
+using std_types::uint8_t;
+}  // namespace fp4
+
+#if defined(__CUDACC__)
+#define FP4_HD __host__ __device__
+#define FP4_CUDA_COMPILER 1
+#else
+#define FP4_HD
+#define FP4_CUDA_COMPILER 0
+#endif
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define FP4_INLINE __forceinline
+#define FP4_NOINLINE __declspec(noinline)
+#else
+#define FP4_INLINE inline __attribute__((always_inline))
+#define FP4_NOINLINE __attribute__((noinline))
+#endif
+
+// GNU vector extensions: v * c, v < c ? v : c on whole registers. Elsewhere only the scalar path exists.
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(FP4_NO_VECTOR_EXTENSIONS) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FP4_HAS_VECTOR_EXTENSIONS 1
+#else
+#define FP4_HAS_VECTOR_EXTENSIONS 0
+#endif
+
+#if FP4_HAS_VECTOR_EXTENSIONS && defined(__x86_64__)
+#define FP4_HAS_AVX2_PATH 1
+#else
+#define FP4_HAS_AVX2_PATH 0
+#endif
+#if FP4_HAS_VECTOR_EXTENSIONS && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#define FP4_HAS_NEON_PATH 1
+#else
+#define FP4_HAS_NEON_PATH 0
+#endif
+
+#if defined(__x86_64__) || defined(_M_X64)
+#define FP4_TARGET_X86_64 1
+#else
+#define FP4_TARGET_X86_64 0
+#endif
+
+#if defined(_OPENMP)
+#define FP4_HAS_OPENMP 1
+#else
+#define FP4_HAS_OPENMP 0
+#endif
+
+// FP4_EXACT_BEGIN ... FP4_EXACT_END brackets code whose floating-point operations are rounded one by one in the
+// order written, whatever -ffast-math or -ffp-contract says.
+// clang -ffp-contract=fast still fuses a product into a sum there (FP4_PRAGMA_STOPS_CONTRACTION is 0; nvcc knows no
+// such pragma for host code), so bracketed
+// code never adds an inexact product without a barrier between the two: see detail::product in format/bits.hpp.
+#if defined(__clang__) || defined(__CUDACC__)
+#define FP4_PRAGMA_STOPS_CONTRACTION 0
+#else
+#define FP4_PRAGMA_STOPS_CONTRACTION 1
+#endif
+#if defined(__CUDACC__)
+#if defined(__FAST_MATH__)
+#error "fp4: nvcc cannot restore exact arithmetic in host code; compile without -Xcompiler -ffast-math"
+#endif
+#define FP4_EXACT_BEGIN
+#define FP4_EXACT_END
+#elif defined(__clang__)
+#if defined(__aarch64__) && defined(__FAST_MATH__)
+#error "fp4: clang ignores its precise-arithmetic pragma on Arm; compile files that include fp4 without -ffast-math"
+#endif
+#define FP4_EXACT_BEGIN \
+  _Pragma("float_control(push)") _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
+#define FP4_EXACT_END _Pragma("float_control(pop)")
+#elif defined(__GNUC__)
+#define FP4_EXACT_BEGIN \
+  _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math,fp-contract=off\")")
+#define FP4_EXACT_END _Pragma("GCC pop_options")
+#elif defined(_MSC_VER)
+#define FP4_EXACT_BEGIN __pragma(float_control(push)) __pragma(float_control(precise, on)) __pragma(fp_contract(off))
+#define FP4_EXACT_END __pragma(float_control(pop))
+#else
+#if defined(__FAST_MATH__)
+#error "fp4: this compiler has no pragma that restores exact arithmetic; compile without fast math"
+#endif
+#define FP4_EXACT_BEGIN
+#define FP4_EXACT_END
+#endif
+
+// FP4_AVX2_BEGIN ... FP4_AVX2_END compiles what it brackets for AVX2, FMA and F16C in a baseline x86-64 build.
+// Include <immintrin.h> before it.
+#if FP4_HAS_AVX2_PATH
+#if defined(__clang__)
+#define FP4_AVX2_BEGIN \
+  _Pragma("clang attribute push(__attribute__((target(\"avx2,fma,f16c\"))), apply_to = function)")
+#define FP4_AVX2_END _Pragma("clang attribute pop")
+#else
+#define FP4_AVX2_BEGIN _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma,f16c\")")
+#define FP4_AVX2_END _Pragma("GCC pop_options")
+#endif
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Registers of floats and ints as GNU vectors, and the arithmetic of scales on them. Vectors travel by reference:
+/// passing a 32-byte vector by value is an ABI question where AVX is off.
+
+#include "scalar.hpp"
+
+#if FP4_HAS_VECTOR_EXTENSIONS
+
+FP4_EXACT_BEGIN
+namespace fp4::cpu::detail {
+
+template <int Lanes>
+struct lanes;
+template <>
+struct lanes<4> {
+  typedef float floats __attribute__((vector_size(16)));
+  typedef int32_t ints __attribute__((vector_size(16)));
+};
+template <>
+struct lanes<8> {
+  typedef float floats __attribute__((vector_size(32)));
+  typedef int32_t ints __attribute__((vector_size(32)));
+};
+
+template <class V, class T>
+FP4_INLINE void load(V& v, T const* from) noexcept {
+  std::memcpy(&v, from, sizeof v);
+}
+template <class V, class T>
+FP4_INLINE void store(T* to, V const& v) noexcept {
+  std::memcpy(to, &v, sizeof v);
+}
+
+/// v >= 0 becomes the nearest value of an unsigned scale format, ties to even, saturating; `code` its code.
+/// Adding E * 2^(23 - mantissa bits), E the power of two of v but at least that of the smallest normal, rounds v to its
+/// step and leaves the count of steps in the low bits.
+template <class Scale, class F, class I>
+FP4_INLINE void round_scale(F& v, I& code) noexcept {
+  constexpr int32_t min_normal_exponent = (128 - Scale::bias) << 23;
+  constexpr int32_t to_magic = (23 - Scale::mantissa_bits) << 23;
+  fp4::detail::limit(v, Scale::max_finite);
+  I exponent = reinterpret_cast<I>(v) & static_cast<int32_t>(infinity_bits);
+  exponent = exponent > min_normal_exponent ? exponent : (I{} + min_normal_exponent);
+  I const magic = exponent + to_magic;
+  F const shifted = v + reinterpret_cast<F>(magic);
+  v = shifted - reinterpret_cast<F>(magic);
+  code = (reinterpret_cast<I>(shifted) - magic) + (exponent >> (23 - Scale::mantissa_bits)) -
+         (min_normal_exponent >> (23 - Scale::mantissa_bits));
+}
+
+/// scalar_backend::rounded_scales, Lanes blocks at a time; computes on past `blocks` to a multiple of Lanes.
+template <int Lanes, class Scale, class Tensor>
+FP4_INLINE void rounded_scales_in_lanes(Tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+  using F = typename lanes<Lanes>::floats;
+  using I = typename lanes<Lanes>::ints;
+  for (int b = 0; b < blocks; b += Lanes) {
+    F amax;
+    load(amax, scales.amax + b);
+    F value = amax;
+    tensor.scale_value(value);
+    F factor = value;
+    I code;
+    round_scale<Scale>(factor, code);
+    tensor.factor(factor, amax, value);
+    store(scales.factor + b, factor);
+    for (int i = 0; i < Lanes; ++i) { scales.code[b + i] = static_cast<uint8_t>(code[i]); }
+  }
+}
+
+/// scalar_backend::decode_factors, Lanes blocks at a time; computes on past `blocks` to a multiple of Lanes.
+template <int Lanes, class Scale>
+FP4_INLINE void decode_factors_in_lanes(block_decoder const& decoder, int blocks, tile_scales& scales) noexcept {
+  using F = typename lanes<Lanes>::floats;
+  using I = typename lanes<Lanes>::ints;
+  for (int b = 0; b < blocks; b += Lanes) {
+    I code;
+    for (int i = 0; i < Lanes; ++i) { code[i] = scales.code[b + i] & Scale::magnitude_bits; }
+    // At fp32's place a code is its value times 2^(bias - 127), also where it is subnormal.
+    I const shifted = code << (23 - Scale::mantissa_bits);
+    F v = reinterpret_cast<F>(shifted) * bits_float(static_cast<uint32_t>(254 - Scale::bias) << 23);
+    v = code == Scale::nan_code ? F{} + bits_float(0x7FC00000u) : v;
+    decoder.factor(v);
+    store(scales.factor + b, v);
+  }
+}
+
+}  // namespace fp4::cpu::detail
+FP4_EXACT_END
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lanes.hpp"
+
+#if FP4_HAS_VECTOR_EXTENSIONS
+
+FP4_EXACT_BEGIN
+namespace fp4::cpu::detail {
+
+/// GNU vectors of four, on any little-endian target.
+struct portable_backend : scalar_backend {
+  using floats = lanes<4>::floats;
+  using ints = lanes<4>::ints;
+
+  template <int BlockSize, class In>
+  static void block_amax(In const* x, int blocks, float* amax) noexcept {
+    for (int b = 0; b < blocks; ++b) { amax[b] = portable_backend::amax(x + b * BlockSize, BlockSize); }
+  }
+
+  template <class In>
+  static float amax(In const* x, int count) noexcept {
+    ints largest{};
+    int const whole = count / 4 * 4;
+    for (int i = 0; i < whole; i += 4) {
+      ints a;
+      load_values(a, x + i);
+      a &= static_cast<int32_t>(magnitude_mask);
+      largest = a > largest ? a : largest;
+    }
+    int32_t const m01 = largest[0] > largest[1] ? largest[0] : largest[1];
+    int32_t const m23 = largest[2] > largest[3] ? largest[2] : largest[3];
+    int32_t const m = m01 > m23 ? m01 : m23;
+    // A NaN wins over every number as an integer: then it is left out one by one.
+    if (m > static_cast<int32_t>(infinity_bits)) { return scalar_backend::amax(x, count); }
+    float const rest = scalar_backend::amax(x + whole, count - whole);
+    return bits_float(static_cast<uint32_t>(m)) < rest ? rest : bits_float(static_cast<uint32_t>(m));
+  }
+
+  template <class Scale, class Tensor>
+  static void rounded_scales(Tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+    rounded_scales_in_lanes<4, Scale>(tensor, blocks, scales);
+  }
+
+  template <class Scale>
+  static void decode_factors(block_decoder const& decoder, int blocks, tile_scales& scales) noexcept {
+    if constexpr (Scale::has_zero) {
+      decode_factors_in_lanes<4, Scale>(decoder, blocks, scales);
+    } else {
+      scalar_backend::decode_factors<Scale>(decoder, blocks, scales);
+    }
+  }
+
+  template <class Format, class Out>
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales, Out* out,
+                     bool streams) noexcept {
+    bool const finite = all_finite(scales.factor, Format::has_block_scale ? blocks : 1);
+    if constexpr (std_types::is_same<typename Format::element, e2m1>::value) {
+      if (finite) { return decode_e2m1<Format>(decoder, codes, blocks, scales, out); }
+    }
+    scalar_backend::decode<Format>(decoder, codes, blocks, scales, out, streams);
+  }
+
+  template <class Format, class Tensor, class Rounding, class In>
+  static void convert(Tensor const& tensor, Rounding rounding, random_source random, In const* x, int blocks,
+                      tile_scales const& scales, uint8_t* codes) noexcept {
+    if constexpr (!std_types::is_same<typename Format::element, e2m1>::value || Tensor::elements == element_rule::own) {
+      scalar_backend::convert<Format>(tensor, rounding, random, x, blocks, scales, codes);
+    } else {
+      int const chunks = blocks * Format::block_size / 16;
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        float const factor = scales.factor[chunk * 16 / Format::block_size];
+        uint32x4 bits{};
+        if constexpr (is_stochastic_v<Rounding>) {
+          bits = block_bits(random.seed, random.stream, random.position + static_cast<uint64_t>(chunk));
+        }
+        ints code[4];
+        for (int i = 0; i < 4; ++i) {
+          ints raw;
+          load_values(raw, x + chunk * 16 + i * 4);
+          floats z = reinterpret_cast<floats>(raw);
+          scale_values<Tensor::elements>(tensor, z, factor);
+          if constexpr (std_types::is_same<Rounding, nearest_even>::value) {
+            round_nearest(reinterpret_cast<ints>(z), code[i]);
+          } else {
+            ints random16{};
+            if constexpr (is_stochastic_v<Rounding>) { spread_word(bits[i], random16); }
+            round_steps(reinterpret_cast<ints>(z), random16, code[i]);
+          }
+        }
+        uint64_t const packed = pack(code);
+        std::memcpy(codes + chunk * 8, &packed, 8);
+      }
+    }
+  }
+
+  [[nodiscard]] static bool all_finite(float const* x, int count) noexcept {
+    uint32_t largest = 0;
+    for (int i = 0; i < count; ++i) {
+      uint32_t const a = float_bits(x[i]) & magnitude_mask;
+      largest = a > largest ? a : largest;
+    }
+    return largest < infinity_bits;
+  }
+
+ private:
+  template <class Format, class Out>
+  static void decode_e2m1(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
+                          Out* out) noexcept {
+    bool const divides = decoder.rule == decode_rule::quotient;
+    int const elements = blocks * Format::block_size;
+    for (int i = 0; i < elements; i += 8) {
+      uint32_t word;
+      std::memcpy(&word, codes + i / 2, 4);
+      float const factor = scales.factor[i / Format::block_size];
+      for (int half = 0; half < 2; ++half, word >>= 16) {
+        ints code;
+        for (int j = 0; j < 4; ++j) { code[j] = static_cast<int32_t>(word >> (4 * j) & 0xF); }
+        // At fp32's place the magnitude is the value times 2^-126, also where it is subnormal.
+        ints const magnitude = (code & 7) << 22;
+        floats v = reinterpret_cast<floats>(magnitude) * 0x1p126f * factor;
+        if (divides) { v /= decoder.tensor; }
+        v = reinterpret_cast<floats>(reinterpret_cast<ints>(v) | (code & 8) << 28);
+        store_values(out + i + 4 * half, v);
+      }
+    }
+  }
+
+  template <class Out>
+  static FP4_INLINE void store_values(Out* out, floats const& v) noexcept {
+    if constexpr (std_types::is_same<Out, float>::value) {
+      store(out, v);
+    } else {
+      for (int i = 0; i < 4; ++i) { out[i] = Out::from_float(v[i]); }
+    }
+  }
+
+  /// fp32 bits of four values.
+  template <class In>
+  static FP4_INLINE void load_values(ints& v, In const* x) noexcept {
+    if constexpr (std_types::is_same<In, float>::value) {
+      load(v, x);
+    } else if constexpr (std_types::is_same<In, bfloat16>::value) {
+      for (int i = 0; i < 4; ++i) { v[i] = static_cast<int32_t>(static_cast<uint32_t>(x[i].bits) << 16); }
+    } else {
+      ints h;
+      for (int i = 0; i < 4; ++i) { h[i] = x[i].bits; }
+      // Exponent and mantissa at fp32's place are the value times 2^-112, also where it is subnormal.
+      ints const magnitude = (h & 0x7FFF) << 13;
+      floats const value = reinterpret_cast<floats>(magnitude) * 0x1p112f;
+      ints const finite = reinterpret_cast<ints>(value);
+      ints const special = magnitude | static_cast<int32_t>(infinity_bits);
+      v = (magnitude >= 0x0F800000 ? special : finite) | (h & 0x8000) << 16;
+    }
+  }
+
+  template <element_rule Rule, class Tensor>
+  static FP4_INLINE void scale_values(Tensor const& tensor, floats& z, float factor) noexcept {
+    if constexpr (Rule == element_rule::multiply) {
+      z *= factor;
+    } else {
+      if constexpr (Rule == element_rule::divide_twice) { z /= tensor.first_divisor; }
+      z /= factor;
+      if constexpr (Rule == element_rule::divide_to_bfloat16) {
+        for (int i = 0; i < 4; ++i) { z[i] = bfloat16::from_float(z[i]).to_float(); }
+      }
+    }
+  }
+
+  /// The power of two of |z|, at least 1, as fp32 bits.
+  static FP4_INLINE void binade(ints const& magnitude, ints& exponent) noexcept {
+    exponent = magnitude & static_cast<int32_t>(infinity_bits);
+    exponent = exponent > 0x3F800000 ? exponent : (ints{} + 0x3F800000);
+  }
+
+  /// |z| bounded by 6, and the sign bit of the code: none for NaN.
+  static FP4_INLINE void bound(ints const& z, ints& magnitude, ints& sign) noexcept {
+    ints const a = z & static_cast<int32_t>(magnitude_mask);
+    sign = (z >> 28 & 8) & (a <= static_cast<int32_t>(infinity_bits));
+    magnitude = a < 0x40C00000 ? a : (ints{} + 0x40C00000);
+  }
+
+  /// Adding 2^22 times the binade rounds |z| to its grid; an even offset of two steps a binade makes the low bits the code.
+  static FP4_INLINE void round_nearest(ints const& z, ints& code) noexcept {
+    ints a, sign, exponent;
+    bound(z, a, sign);
+    binade(a, exponent);
+    ints const magic = exponent + (22 << 23) + ((exponent >> 22) - 254);
+    floats const rounded = reinterpret_cast<floats>(a) + reinterpret_cast<floats>(magic);
+    code = (reinterpret_cast<ints>(rounded) & 7) | sign;
+  }
+
+  /// round_stochastic; with random16 = 0 it rounds toward zero.
+  static FP4_INLINE void round_steps(ints const& z, ints const& random16, ints& code) noexcept {
+    ints a, sign, exponent;
+    bound(z, a, sign);
+    binade(a, exponent);
+    ints const to_steps = (271 << 23) - exponent;
+    floats const steps = reinterpret_cast<floats>(a) * reinterpret_cast<floats>(to_steps);
+    ints const whole = __builtin_convertvector(steps, ints);
+    code = (whole + random16 + (exponent >> 6) - (254 << 16)) >> 16 | sign;
+  }
+
+  static FP4_INLINE void spread_word(uint32_t word, ints& random16) noexcept {
+    for (int i = 0; i < 4; ++i) { random16[i] = static_cast<int32_t>(element_bits(word, i)); }
+  }
+
+  /// Sixteen codes, one a lane, to eight bytes.
+  static FP4_INLINE uint64_t pack(ints const (&code)[4]) noexcept {
+    typedef uint64_t pairs __attribute__((vector_size(16)));
+    pairs sum{};
+    for (int i = 0; i < 4; ++i) {
+      pairs const c = reinterpret_cast<pairs>(code[i]);
+      sum |= ((c | c >> 28) & 0xFF) << (16 * i);  // the odd element above the even one, in each half
+    }
+    return sum[0] | sum[1] << 8;
+  }
+};
+
+}  // namespace fp4::cpu::detail
+FP4_EXACT_END
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// How a broken precondition is named, reported and thrown. Host only.
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+namespace fp4 {
+
+/// The rule that was broken. `ok` is 0.
+enum class errc {
+  ok = 0,
+  negative_size,
+  null_data,
+  row_stride_too_small,
+  shape_mismatch,
+  code_stride_too_small,
+  scale_buffer_too_small,
+  overlapping_output,
+  hadamard_size_does_not_divide,
+  bad_tensor_scale,
+  bad_tensor_scale_count,
+  row_scales_with_2d_blocks,
+  misaligned_submatrix,
+  bad_random_position,
+  path_not_available,
+  bad_thread_count,
+};
+
+/// The rule as a sentence fragment that follows "must".
+[[nodiscard]] constexpr char const* rule_of(errc code) noexcept {
+  switch (code) {
+    case errc::ok: return "nothing is wrong";
+    case errc::negative_size: return "a number of rows or columns must not be negative";
+    case errc::null_data: return "data must not be null when there are elements";
+    case errc::row_stride_too_small: return "the row stride must be at least the number of columns";
+    case errc::shape_mismatch: return "the output must have the shape of the result";
+    case errc::code_stride_too_small: return "the code stride must be at least the packed bytes of a row";
+    case errc::scale_buffer_too_small: return "the scale buffer must hold the whole padded layout";
+    case errc::overlapping_output: return "output memory must not overlap the input or another output";
+    case errc::hadamard_size_does_not_divide:
+      return "the length of the transformed axis must be a multiple of the Hadamard size";
+    case errc::bad_tensor_scale:
+      return "a tensor scale must be a positive finite factor, or an amax that is not negative and not NaN";
+    case errc::bad_tensor_scale_count:
+      return "tensor scales must be one for the tensor, or one for each row of the result";
+    case errc::row_scales_with_2d_blocks: return "2D blocks must have one tensor scale for the whole tensor";
+    case errc::misaligned_submatrix: return "the first column of a sub-matrix must start a block";
+    case errc::bad_random_position:
+      return "the position must be non-negative, inside the whole matrix, and stream must be below 2^63";
+    case errc::path_not_available: return "a forced path must exist on this processor";
+    case errc::bad_thread_count: return "the number of threads must not be negative";
+  }
+  return "unknown rule";
+}
+
+/// What a check found: the rule and, where it is not `ok`, the offending value and the bound it broke.
+struct [[nodiscard]] check_result {
+  errc code = errc::ok;
+  double value = 0;
+  double bound = 0;
+
+  /// True when every precondition holds.
+  [[nodiscard]] constexpr bool ok() const noexcept { return code == errc::ok; }
+};
+
+/// Thrown before anything was written. `what()` names the function, the offending value and the rule.
+class precondition_error : public std::invalid_argument {
+ public:
+  precondition_error(check_result const& result, std::string const& where)
+      : std::invalid_argument(where + ": " + rule_of(result.code) + " (got " + number(result.value) + ", bound " +
+                              number(result.bound) + ")"),
+        result_(result) {}
+
+  [[nodiscard]] errc code() const noexcept { return result_.code; }
+  [[nodiscard]] double value() const noexcept { return result_.value; }
+
+ private:
+  static std::string number(double x) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.10g", x);
+    return text;
+  }
+  check_result result_;
+};
+
+/// Throws precondition_error unless `result` is ok.
+inline void require(check_result const& result, char const* where) {
+  if (!result.ok()) { throw precondition_error(result, where); }
+}
+
+}  // namespace fp4

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The oracle: quantize, dequantize, transform and amax as NVFP4's definitions read, one number at a time. It
+/// searches value tables in fp64 and shares no formula with the rooms that are tested against it. For tests,
+/// never for speed.
+
+#include "dequantize.hpp"
+#include "quantize.hpp"
+#include "transform.hpp"
