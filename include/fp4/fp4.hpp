@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Everything for the host: include this, or the headers of the rooms that you need. No CUDA header is behind it.
+
+#include "cpu/amax.hpp"
+#include "cpu/dequantize.hpp"
+#include "cpu/quantize.hpp"
+#include "cpu/relayout.hpp"
+#include "cpu/transform.hpp"
+#include "metrics/error.hpp"
+#include "quantize.hpp"
+#include "quantized.hpp"
