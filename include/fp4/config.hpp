@@ -62,6 +62,13 @@ using std_types::uint8_t;
 #define FP4_HAS_VECTOR_EXTENSIONS 0
 #endif
 
+// Names what was compiled in, so that translation units which differ in it share no symbol.
+#if FP4_HAS_VECTOR_EXTENSIONS
+#define FP4_PATHS_NAMESPACE with_vectors
+#else
+#define FP4_PATHS_NAMESPACE scalar_only
+#endif
+
 #if FP4_HAS_VECTOR_EXTENSIONS && defined(__x86_64__)
 #define FP4_HAS_AVX2_PATH 1
 #else
@@ -77,6 +84,12 @@ using std_types::uint8_t;
 #define FP4_TARGET_X86_64 1
 #else
 #define FP4_TARGET_X86_64 0
+#endif
+
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+#define FP4_HAS_EXCEPTIONS 1
+#else
+#define FP4_HAS_EXCEPTIONS 0
 #endif
 
 #if defined(_OPENMP)

@@ -5,8 +5,11 @@
 /// How a broken precondition is named, reported and thrown. Host only.
 
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
+
+#include "config.hpp"
 
 namespace fp4 {
 
@@ -87,9 +90,15 @@ class precondition_error : public std::invalid_argument {
   check_result result_;
 };
 
-/// Throws precondition_error unless `result` is ok.
+/// Throws precondition_error unless `result` is ok. A build without exceptions prints it and aborts: call check() first.
 inline void require(check_result const& result, char const* where) {
-  if (!result.ok()) { throw precondition_error(result, where); }
+  if (result.ok()) { return; }
+#if FP4_HAS_EXCEPTIONS
+  throw precondition_error(result, where);
+#else
+  std::fprintf(stderr, "%s\n", precondition_error(result, where).what());
+  std::abort();
+#endif
 }
 
 }  // namespace fp4

@@ -18,6 +18,11 @@ struct per_row_scale {};
 
 namespace detail {
 
+/// What this translation unit's defaults are, as a template argument: units that differ in them share no symbol.
+template <class Execution, class Path>
+struct build {};
+using this_build = build<default_execution, cpu::path>;
+
 struct tensor_scale_choice {};
 
 template <class T, class = void>
@@ -124,7 +129,7 @@ std::vector<tensor_scale> find_tensor_scales(matrix_view<In> in, Choices const& 
 /// of what is quantized, which takes one more pass), an execution, a cpu::path.
 /// \returns the tensor scales used, one or one a row: dequantize needs them, with the scaling's `decoding`.
 /// \throws  precondition_error naming the value and the rule; then nothing was written. See cpu::quantize.
-template <class In, class Format, class ScaleLayout, class... Choices>
+template <class In, class Format, class ScaleLayout, class Build = detail::this_build, class... Choices>
 std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, ScaleLayout> out,
                                    Choices const&... chosen) {
   detail::require_choices<Choices...>();
@@ -149,7 +154,7 @@ std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, Sc
 ///             is padded with zeros.
 /// \throws precondition_error naming the value and the rule.
 /// \note   The same bytes on every machine, path and thread count.
-template <class Format, class In, class... Choices>
+template <class Format, class In, class Build = detail::this_build, class... Choices>
 [[nodiscard]] auto quantize(matrix_view<In> in, Choices const&... chosen) {
   detail::require_choices<Choices...>();
   require(check(in), "fp4::quantize");
@@ -176,7 +181,7 @@ struct both_directions {
 
 /// quantize(in, choices...) and quantize(in, columnwise{}, choices...). With blocks_2d both decode to the same values; a
 /// transform with blocks_2d is refused, since the two directions transform different axes.
-template <class Format, class In, class... Choices>
+template <class Format, class In, class Build = detail::this_build, class... Choices>
 [[nodiscard]] auto quantize_both(matrix_view<In> in, Choices const&... chosen) {
   static_assert(detail::count_of_v<direction_choice, Choices...> == 0, "quantize_both takes no direction");
   using bundle = decltype(detail::bundle<Format>(chosen...));
@@ -188,7 +193,7 @@ template <class Format, class In, class... Choices>
 
 /// Decodes into caller's memory, [rows, cols] of q. Values quantized with a transform come back transformed: see
 /// cpu::inverse_transform. \throws precondition_error as cpu::dequantize.
-template <class Format, class ScaleLayout, class Out, class... Choices>
+template <class Format, class ScaleLayout, class Out, class Build = detail::this_build, class... Choices>
 void dequantize(quantized<Format, ScaleLayout> const& q, matrix_view<Out> out, Choices const&... chosen) {
   detail::require_choices<Choices...>();
   static_assert(detail::count_of_v<execution_choice, Choices...> + detail::count_of_v<path_choice, Choices...> ==
@@ -200,7 +205,7 @@ void dequantize(quantized<Format, ScaleLayout> const& q, matrix_view<Out> out, C
 }
 
 /// Decodes to a vector of rows * cols values, row-major. T is float, float16 or bfloat16.
-template <class T, class Format, class ScaleLayout, class... Choices>
+template <class T, class Format, class ScaleLayout, class Build = detail::this_build, class... Choices>
 [[nodiscard]] std::vector<T> dequantize(quantized<Format, ScaleLayout> const& q, Choices const&... chosen) {
   std::vector<T> values(static_cast<size_t>(q.rows() * q.cols()));
   dequantize(q, matrix_view<T>(values.data(), q.rows(), q.cols()), chosen...);

@@ -10,6 +10,7 @@ namespace fp4 {
 struct path_choice {};
 
 namespace cpu {
+inline namespace FP4_PATHS_NAMESPACE {
 
 /// Which code runs. All give the same bytes; `automatic` takes the fastest that the processor has, found out once.
 enum class path {
@@ -64,5 +65,6 @@ enum class path {
   return available(p) ? check_result{} : check_result{errc::path_not_available, static_cast<double>(p), 0};
 }
 
+}  // namespace FP4_PATHS_NAMESPACE
 }  // namespace cpu
 }  // namespace fp4
