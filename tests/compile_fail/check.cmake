@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DCOMPILER=... -DINCLUDE_DIR=... -DSOURCE=... -P check.cmake
+function(fail text)
+  message("${SOURCE} ${text}")
+  message(FATAL_ERROR "compile_fail test failed")
+endfunction()
+
+file(STRINGS ${SOURCE} expected REGEX "^// expected: " LIMIT_COUNT 1)
+if(NOT expected)
+  fail("has no line '// expected: <part of the message>'")
+endif()
+string(REPLACE "// expected: " "" expected "${expected}")
+
+set(compile ${COMPILER} -std=c++17 -fsyntax-only -I${INCLUDE_DIR} ${SOURCE})
+execute_process(COMMAND ${compile} RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(NOT status EQUAL 0)
+  fail("does not compile without FP4_BAD:\n${errors}")
+endif()
+execute_process(COMMAND ${compile} -DFP4_BAD RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(status EQUAL 0)
+  fail("compiles with FP4_BAD")
+endif()
+string(FIND "${errors}" "${expected}" position)
+if(position EQUAL -1)
+  fail("fails with FP4_BAD, but not with '${expected}':\n${errors}")
+endif()
