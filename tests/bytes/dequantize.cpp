@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// cpu::dequantize gives the values of the reference bit for bit (any NaN for a NaN), for every code, scale
+// code and rule.
+#include <fp4/cpu/dequantize.hpp>
+
+#include "catch.hpp"
+#include "contract.hpp"
+
+namespace {
+
+using namespace fp4;
+
+/// The rules that mean something for a format.
+template <class Format>
+std::vector<decode_rule> rules() {
+  if (!Format::has_block_scale) { return {decode_rule::tensor_only}; }
+  if (!Format::has_tensor_scale) { return {decode_rule::block_only}; }
+  return {decode_rule::amax_over_range, decode_rule::product, decode_rule::quotient, decode_rule::ratio,
+          decode_rule::block_only};
+}
+
+bool is_nan(float x) { return (test::bits_of(x) & 0x7FFFFFFFu) > 0x7F800000u; }
+bool same(float a, float b) { return test::bits_of(a) == test::bits_of(b) || (is_nan(a) && is_nan(b)); }
+template <class Half>
+bool same(Half a, Half b) {
+  return a == b || (is_nan(a.to_float()) && is_nan(b.to_float()));
+}
+
+template <class Out>
+Out poison(std::uint8_t byte) {
+  std::uint32_t const pattern = byte * 0x01010101u;
+  if constexpr (std::is_same_v<Out, float>) {
+    return test::float_of(pattern);
+  } else {
+    return {static_cast<std::uint16_t>(pattern)};
+  }
+}
+
+/// Random codes; scale codes in turn, so that each meets each element code in a matrix of some rows. Scale
+/// bytes never have the top bit set where the format has a sign bit there.
+template <class Format, class Layout>
+void fill(test::quantized_memory<Format, Layout>& q, std::uint64_t seed) {
+  test::random_numbers random(seed);
+  std::uint8_t const mask = static_cast<std::uint8_t>((1u << Format::element::width) - 1);
+  for (std::int64_t i = 0; i < q.codes.size(); ++i) {
+    q.codes.data()[i] = static_cast<std::uint8_t>(random.next() & (Format::storage_bits == 4 ? 0xFF : mask));
+  }
+  if constexpr (Format::has_block_scale) {
+    for (std::int64_t i = 0; i < q.scales.size(); ++i) {
+      q.scales.data()[i] =
+          static_cast<std::uint8_t>((static_cast<std::uint64_t>(i) + seed) & Format::scale::magnitude_bits);
+    }
+  }
+}
+
+template <class Out, class Format, class Layout>
+std::string broken(std::int64_t rows, std::int64_t cols, tensor_scales_view scales, decode_rule rule,
+                   int variant) {
+  test::quantized_memory<Format, Layout> q(rows, cols, variant % 3 * 7, 0);
+  fill(q, static_cast<std::uint64_t>(variant));
+  quantized_view<Format, Layout, std::uint8_t const> const in = q.view;
+  std::int64_t const stride = cols + variant % 2 * 3;
+  for (std::uint8_t const byte : {std::uint8_t{0x7F}, std::uint8_t{0xA5}}) {
+    std::vector<Out> wanted(static_cast<std::size_t>(rows * stride), poison<Out>(byte));
+    reference::dequantize(in, scales, rule, matrix_view<Out>(wanted.data(), rows, cols, stride));
+    for (auto const path : test::paths()) {
+      std::string text;
+      test::for_each_execution([&](auto execution, char const* threads) {
+        std::vector<Out> got(wanted.size(), poison<Out>(byte));
+        cpu::dequantize(in, scales, rule, matrix_view<Out>(got.data(), rows, cols, stride), execution, path);
+        for (std::size_t i = 0; i < got.size() && text.empty(); ++i) {
+          if (!same(got[i], wanted[i])) {
+            std::int64_t const r = static_cast<std::int64_t>(i) / stride,
+                               c = static_cast<std::int64_t>(i) % stride;
+            char where[200];
+            std::snprintf(where, sizeof where, "%s, %s: [%d, %d] is %a, wanted %a", cpu::name(path), threads,
+                          static_cast<int>(r), static_cast<int>(c),
+                          static_cast<double>(fp4::detail::as_float(got[i])),
+                          static_cast<double>(fp4::detail::as_float(wanted[i])));
+            text = where;
+            if (Format::has_block_scale && c < cols) {
+              text += ", scale code " + std::to_string(in.scales[in.scale_offset(r, c / Format::block_size)]);
+            }
+            if (c < cols) { text += ", code " + std::to_string(element_at<Format>(in.code_row(r), c).bits); }
+          }
+        }
+      });
+      if (!text.empty()) { return text; }
+    }
+  }
+  return "";
+}
+
+template <class Out, class Format, class Layout>
+void compare() {
+  constexpr std::int64_t sizes[][2] = {{0, 32}, {1, 16}, {1, 17}, {33, 1040}, {130, 48}, {5, 0}, {37, 1111}};
+  float const amaxes[] = {0.0f,    1e-45f, 1e-40f,  7.9e-36f,      3e-30f,          10.5f,
+                          2688.0f, 1e30f,  7.6e35f, 3.4028235e38f, test::infinity()};
+  int variant = 0;
+  for (auto const& size : sizes) {
+    for (decode_rule const rule : rules<Format>()) {
+      for (float const amax : amaxes) {
+        for (auto const kind : {test::scale_kind::amax, test::scale_kind::per_row, test::scale_kind::decode,
+                                test::scale_kind::encode}) {
+          bool const every = size[1] * size[0] < 3000 || kind == test::scale_kind::amax;
+          if (!every && variant++ % 5 != 0) { continue; }
+          float const range = variant % 4 == 0 ? 1536.0f : variant % 4 == 1 ? 688128.0f : 2688.0f;
+          auto scales = test::make_scales(kind, amax, range, size[0]);
+          for (auto& s : scales) { s = s.with_range(range); }
+          std::string const text = broken<Out, Format, Layout>(
+              size[0], size[1], {scales.data(), static_cast<std::int64_t>(scales.size())}, rule, variant++);
+          if (!text.empty()) {
+            FAIL_CHECK(size[0] << " x " << size[1] << ", rule " << static_cast<int>(rule) << ", amax " << amax
+                               << ", " << test::name(kind) << ": " << text);
+          }
+        }
+      }
+    }
+  }
+  SUCCEED();
+}
+
+}  // namespace
+
+TEST_CASE("dequantize: nvfp4") {
+  compare<float, nvfp4, linear_scales>();
+  compare<bfloat16, nvfp4, tiled_128x4_scales>();
+  compare<float16, nvfp4, tiled_8x4_scales>();
+}
+TEST_CASE("dequantize: nvfp4 with blocks of 32 and with ue5m3") {
+  compare<bfloat16, nvfp4_block32, tiled_128x4_scales>();
+  compare<float, nvfp4_ue5m3, linear_scales>();
+  compare<float16, nvfp4_ue5m3, tiled_128x4_scales>();
+}
+TEST_CASE("dequantize: MX formats") {
+  compare<float, mxfp4, tiled_128x4_scales>();
+  compare<bfloat16, mxfp6_e2m3, linear_scales>();
+  compare<float16, mxfp6_e3m2, tiled_8x4_scales>();
+  compare<float, mxfp8_e4m3, linear_scales>();
+  compare<bfloat16, mxfp8_e5m2, tiled_128x4_scales>();
+}
+// Past 16 MiB of output a path may store around the caches.
+TEST_CASE("dequantize: large output") {
+#ifndef FP4_TEST_QUICK
+  tensor_scale const scale = tensor_scale::from_amax(10.5f);
+  CHECK(broken<float, nvfp4, linear_scales>(2050, 2056, {&scale, 1}, decode_rule::amax_over_range, 1) == "");
+  CHECK(broken<float, nvfp4, linear_scales>(2050, 2048, {&scale, 1}, decode_rule::amax_over_range, 2) == "");
+  CHECK(broken<bfloat16, nvfp4, tiled_128x4_scales>(4097, 2049, {&scale, 1}, decode_rule::product, 3) == "");
+  CHECK(broken<bfloat16, mxfp8_e4m3, linear_scales>(4097, 2080, {&scale, 1}, decode_rule::block_only, 4) ==
+        "");
+#endif
+}
+TEST_CASE("dequantize: FP8") {
+  compare<float, fp8_e4m3, linear_scales>();
+  compare<float16, fp8_e5m2, linear_scales>();
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs.hpp"
+
+TEST_CASE("every pair of choices gives the bytes of the reference: float") { test::pairs::run_all<float>(); }
