@@ -86,6 +86,19 @@ using std_types::uint8_t;
 #define FP4_TARGET_X86_64 0
 #endif
 
+// Reads and writes the floating-point control register of 64-bit Arm.
+#if defined(__aarch64__) && defined(__clang__)
+#define FP4_HAS_FPCR 1
+#define FP4_READ_FPCR() static_cast<unsigned>(__builtin_arm_rsr64("fpcr"))
+#define FP4_WRITE_FPCR(bits) __builtin_arm_wsr64("fpcr", bits)
+#elif defined(__aarch64__) && defined(__GNUC__)
+#define FP4_HAS_FPCR 1
+#define FP4_READ_FPCR() __builtin_aarch64_get_fpcr()
+#define FP4_WRITE_FPCR(bits) __builtin_aarch64_set_fpcr(bits)
+#else
+#define FP4_HAS_FPCR 0
+#endif
+
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
 #define FP4_HAS_EXCEPTIONS 1
 #else
@@ -118,9 +131,14 @@ using std_types::uint8_t;
 #if defined(__aarch64__) && defined(__FAST_MATH__)
 #error "fp4: clang ignores its precise-arithmetic pragma on Arm; compile files that include fp4 without -ffast-math"
 #endif
+#if defined(__aarch64__)  // nothing to restore, and nothing that could be popped again
+#define FP4_EXACT_BEGIN
+#define FP4_EXACT_END
+#else
 #define FP4_EXACT_BEGIN \
   _Pragma("float_control(push)") _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #define FP4_EXACT_END _Pragma("float_control(pop)")
+#endif
 #elif defined(__GNUC__)
 #define FP4_EXACT_BEGIN \
   _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math,fp-contract=off\")")

@@ -21,9 +21,20 @@ class exact_environment {
 #else
   exact_environment() noexcept {
     std::fegetenv(&saved_);
+#if FP4_HAS_FPCR
+    // fesetenv leaves some control bits alone: alternative half precision and default NaN are two of them.
+    control_ = FP4_READ_FPCR();
+    FP4_WRITE_FPCR(0);
+#else
     std::fesetenv(FE_DFL_ENV);
+#endif
   }
-  ~exact_environment() { std::fesetenv(&saved_); }
+  ~exact_environment() {
+    std::fesetenv(&saved_);
+#if FP4_HAS_FPCR
+    FP4_WRITE_FPCR(control_);
+#endif
+  }
 #endif
   exact_environment(exact_environment const&) = delete;
   exact_environment& operator=(exact_environment const&) = delete;
@@ -34,6 +45,9 @@ class exact_environment {
   unsigned saved_;
 #else
   std::fenv_t saved_;
+#if FP4_HAS_FPCR
+  unsigned control_;
+#endif
 #endif
 };
 

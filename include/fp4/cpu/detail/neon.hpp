@@ -95,12 +95,10 @@ struct neon_backend : portable_backend {
   template <class Format, class Tensor, class Rounding, class In>
   static void convert_nibbles(Tensor const& tensor, Rounding, random_source random, In const* x, int chunks,
                               tile_scales const& scales, uint8_t* codes) noexcept {
+    neon::random_blocks source(random);
     neon::four_blocks_bits bits{};
     for (int chunk = 0; chunk < chunks; chunk += 4) {
-      if constexpr (is_stochastic_v<Rounding>) {
-        bits = neon::block_bits_of_four(random);
-        random.position += 4;
-      }
+      if constexpr (is_stochastic_v<Rounding>) { bits = source.next(); }
       if (chunk + 4 <= chunks) {
         uint8x16_t const first = encode<Format, Rounding>(tensor, x, chunk, scales, bits.block[0]);
         uint8x16_t const second = encode<Format, Rounding>(tensor, x, chunk + 1, scales, bits.block[1]);

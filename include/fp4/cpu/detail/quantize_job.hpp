@@ -19,6 +19,7 @@ class quantize_job {
   static constexpr int block_size = Format::block_size;
   static constexpr int band = 16;            ///< rows of a 2D block, and columns gathered at a time
   static constexpr int gathered = 256;       ///< rows gathered at a time
+  static constexpr int prefetch_bytes = 2048 * static_cast<int>(sizeof(In));
 
  public:
   quantize_job(matrix_view<In const> in, quantized_view<Format, Layout> out, tensor_scales_view scales,
@@ -124,6 +125,7 @@ class quantize_job {
       values = x;
     }
     tile_scales scales;
+    if constexpr (!is_transformed_v<transform> && !Choices::is_columnwise) { scales.read_ahead = prefetch_bytes; }
     int64_t const block = column / block_size;
     int const whole = count / block_size;
     uint8_t* const codes = out_.code_row(row) + column * Format::storage_bits / 8;
@@ -177,14 +179,16 @@ class quantize_job {
       int const width = static_cast<int>(in_.cols - column < tile_elements ? in_.cols - column : tile_elements);
       int const blocks = (width + block_size - 1) / block_size;
       tile_scales scales;
-      float amax[blocks_at_once];
-      for (int b = 0; b < blocks; ++b) { amax[b] = 0.0f; }
+      float amax[blocks_at_once]{};
+      bool has_nan = false;
       for (int r = 0; r < height; ++r) {
         copy_row(in_.row(first_row + r) + column, width, blocks * block_size, values[r]);
-        Backend::template block_amax<block_size>(values[r], blocks, scales.amax);
+        find_amaxes<Backend, block_size>(values[r], blocks, scales);
+        has_nan = has_nan || scales.has_nan;
         for (int b = 0; b < blocks; ++b) { amax[b] = amax[b] < scales.amax[b] ? scales.amax[b] : amax[b]; }
       }
       std::memcpy(scales.amax, amax, sizeof amax);
+      scales.has_nan = has_nan;
       find_scales<Backend, Format>(
           tensor, blocks, height * block_size,
           [&values](int b) {

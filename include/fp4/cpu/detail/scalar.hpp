@@ -29,6 +29,8 @@ struct tile_scales {
   alignas(64) float amax[max_tile_blocks];
   alignas(64) float factor[max_tile_blocks];
   alignas(64) uint8_t code[max_tile_blocks];
+  bool has_nan = true;  ///< False where every value is known to be a number.
+  int read_ahead = 0;   ///< Bytes from a value to one that will be needed soon: worth a prefetch. 0 if there is none.
 };
 
 /// Where a tile draws its random bits: sixteen elements from `position`, the next from position + 1, ...
@@ -59,6 +61,9 @@ template <class Number>
 inline constexpr value_table<Number> values_of{};
 
 struct scalar_backend {
+  /// True where block_amax returns whether a value is NaN.
+  static constexpr bool notices_nan = false;
+
   /// Largest magnitude of each block, NaN ignored.
   template <int BlockSize, class In>
   static void block_amax(In const* x, int blocks, float* amax) noexcept {

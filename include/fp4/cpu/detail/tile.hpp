@@ -6,6 +6,16 @@
 FP4_EXACT_BEGIN
 namespace fp4::cpu::detail {
 
+/// Fills scales.amax, and has_nan where the backend notices.
+template <class Backend, int BlockSize, class In>
+void find_amaxes(In const* x, int blocks, tile_scales& scales) noexcept {
+  if constexpr (Backend::notices_nan) {
+    scales.has_nan = Backend::template block_amax<BlockSize>(x, blocks, scales.amax);
+  } else {
+    Backend::template block_amax<BlockSize>(x, blocks, scales.amax);
+  }
+}
+
 /// Finds the scale codes and factors of blocks from their amaxes. `values(b)` gives the values of block b as a function
 /// of the element index, `count` of them: a scaling that chooses by error looks at them.
 template <class Backend, class Format, class Tensor, class Values>
@@ -38,7 +48,7 @@ FP4_NOINLINE void quantize_tile(Tensor const& tensor, Rounding rounding, random_
   if constexpr (Tensor::scales == scale_rule::none) {
     scales.factor[0] = tensor.encode;
   } else {
-    Backend::template block_amax<size>(x, blocks, scales.amax);
+    find_amaxes<Backend, size>(x, blocks, scales);
     find_scales<Backend, Format>(
         tensor, blocks, size, [x](int b) { return [x, b](int i) { return as_float(x[b * size + i]); }; }, scales);
   }
