@@ -12,6 +12,7 @@
 #include "scaling/presets.hpp"
 #include "transform/hadamard.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// transform -> scaling -> rounding, over a block shape, along a direction. (The layout is the output's type.)
@@ -179,3 +180,4 @@ check_result check(quantized_view<Format, Layout, uint8_t const> in, tensor_scal
 }
 
 }  // namespace fp4
+FP4_EXACT_END

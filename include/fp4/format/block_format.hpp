@@ -3,6 +3,7 @@
 
 #include "types.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Stands where a format has no scale a block.
@@ -47,3 +48,4 @@ using fp8_e4m3 = block_format<e4m3, no_scale, 1>;
 using fp8_e5m2 = block_format<e5m2, no_scale, 1>;
 
 }  // namespace fp4
+FP4_EXACT_END

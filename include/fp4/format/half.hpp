@@ -6,6 +6,7 @@
 
 #include "bits.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// IEEE 754 binary16, bit-compatible with `__half` and `_Float16`.
@@ -88,3 +89,4 @@ FP4_HD constexpr T from_float_to(float x) noexcept {
 
 }  // namespace detail
 }  // namespace fp4
+FP4_EXACT_END

@@ -3,6 +3,7 @@
 
 #include "bits.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Which codes are no numbers.
@@ -124,3 +125,4 @@ struct minifloat {
 };
 
 }  // namespace fp4
+FP4_EXACT_END

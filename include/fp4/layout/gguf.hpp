@@ -3,6 +3,7 @@
 
 #include "views.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// GGUF's NVFP4 block: 4 scale bytes, then 32 code bytes for 64 values. Inside each 16 values byte j holds elements j
@@ -38,3 +39,4 @@ struct gguf_nvfp4_block {
 };
 
 }  // namespace fp4
+FP4_EXACT_END

@@ -4,6 +4,7 @@
 #include "scale_layout.hpp"
 #include "views.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// A quantized matrix in somebody else's memory. Byte is uint8_t, or uint8_t const for reading.
@@ -54,3 +55,4 @@ struct quantized_view {
 };
 
 }  // namespace fp4
+FP4_EXACT_END

@@ -8,6 +8,7 @@
 
 #include "../config.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Category of a scale layout argument.
@@ -73,3 +74,4 @@ struct tiled_8x4_scales {
 };
 
 }  // namespace fp4
+FP4_EXACT_END

@@ -4,6 +4,7 @@
 #include "../format/block_format.hpp"
 #include "../format/half.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Rows of a matrix in somebody else's memory: element (r, c) is data[r * stride + c].
@@ -47,3 +48,4 @@ template <class Format>
 }
 
 }  // namespace fp4
+FP4_EXACT_END

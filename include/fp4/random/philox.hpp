@@ -3,6 +3,7 @@
 
 #include "../config.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Four 32-bit words.
@@ -34,3 +35,4 @@ struct uint32x4 {
 }
 
 }  // namespace fp4
+FP4_EXACT_END

@@ -12,24 +12,27 @@ namespace detail {
 inline float factor_from_amax(tensor_factors const& t, float sf) {
   float const per_range = reciprocal(t.range);
   float factor = product(product(sf, t.bounded_amax), per_range);
-  if (product(sf, t.bounded_amax) == infinity) { factor = product(sf, product(t.bounded_amax, per_range)); }
-  return factor < 0x1p-128f ? 0x1p-128f : factor;  // a NaN scale stays NaN
+  if (is_infinite(product(sf, t.bounded_amax))) { factor = product(sf, product(t.bounded_amax, per_range)); }
+  if (!is_nan(factor)) { factor = larger(factor, 0x1p-128f); }  // a NaN scale stays NaN
+  return factor;
 }
 
 /// The value of element q under block scale sf.
 inline float decoded(decode_rule rule, tensor_factors const& t, float q, float sf) {
-  if (q == 0 || sf == 0) { return is_negative(static_cast<double>(q)) ? -0.0f : 0.0f; }
+  if (q == 0 || sf == 0) { return negated_if(is_negative(static_cast<double>(q)), 0.0f); }
   bool const from_amax = t.made_from == tensor_scale::source::amax;
   switch (rule) {
     case decode_rule::amax_over_range:
-      return product(q, from_amax ? factor_from_amax(t, sf) : product(sf, t.decode));
+      if (from_amax) { return product(q, factor_from_amax(t, sf)); }
+      return product(q, product(sf, t.decode));
     case decode_rule::product: return product(q, product(sf, t.decode));
     case decode_rule::quotient: return quotient(product(q, sf), t.encode);
     case decode_rule::ratio: return product(q, quotient(sf, compressed_tensors_global(t)));
     case decode_rule::block_only: return product(q, sf);
     case decode_rule::tensor_only: break;
   }
-  return product(q, from_amax ? reciprocal(t.encode) : t.decode);
+  if (from_amax) { return product(q, reciprocal(t.encode)); }
+  return product(q, t.decode);
 }
 
 }  // namespace detail

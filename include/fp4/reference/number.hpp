@@ -41,16 +41,35 @@ inline float quotient(float a, float b) {
 }
 inline float reciprocal(float a) { return quotient(1.0f, a); }
 
-/// The one that is a number, where the other is NaN: C's fmin and fmax.
-inline float smaller(float a, float b) { return a != a || b < a ? b : a; }
-inline float larger(float a, float b) { return a != a || b > a ? b : a; }
-
-inline bool is_negative(double x) {
+// clang with -ffast-math takes the values of `?:` and of calls for finite, whatever the pragmas say. So the
+// fields of a number tell what it is, and choices between numbers are `if`s.
+inline uint64_t bits_of(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
-  return bits >> 63 != 0;
+  return bits;
 }
-inline float magnitude(float x) { return is_negative(static_cast<double>(x)) ? -x : x; }
+inline bool is_negative(double x) { return bits_of(x) >> 63 != 0; }
+inline bool is_nan(double x) { return bits_of(x) << 1 > uint64_t{0x7FF} << 53; }
+inline bool is_infinite(double x) { return bits_of(x) << 1 == uint64_t{0x7FF} << 53; }
+inline bool is_nan(float x) { return is_nan(static_cast<double>(x)); }
+inline bool is_infinite(float x) { return is_infinite(static_cast<double>(x)); }
+
+template <class Real>
+Real negated_if(bool condition, Real x) {
+  if (condition) { x = -x; }
+  return x;
+}
+inline float magnitude(float x) { return negated_if(is_negative(static_cast<double>(x)), x); }
+
+/// The one that is a number, where the other is NaN: C's fmin and fmax.
+inline float smaller(float a, float b) {
+  if (is_nan(a) || b < a) { a = b; }
+  return a;
+}
+inline float larger(float a, float b) {
+  if (is_nan(a) || b > a) { a = b; }
+  return a;
+}
 
 /// Values of the finite codes without sign, ascending, from the meaning of the fields.
 template <class Number>
@@ -95,7 +114,7 @@ double value_of(int code) {
              unsigned_code == largest_code<Number>() + 1) {
     value = std::numeric_limits<double>::infinity();
   }
-  return code >= sign ? -value : value;
+  return negated_if(code >= sign, value);
 }
 
 /// A non-negative number as a fraction, so that comparing it with a value of the table needs no division.
@@ -149,9 +168,9 @@ int nearest_code(float x) {
 template <class Number, class Rounding>
 int encode(double x, double divisor, Rounding const& rounding, uint32_t random16) {
   constexpr int bits = Number::exponent_bits + Number::mantissa_bits;
-  if (x != x) { return (1 << bits) - 1; }
+  if (is_nan(x)) { return (1 << bits) - 1; }
   bool const negative = is_negative(x);
-  int const code = round<Number>(fraction{negative ? -x : x, divisor}, rounding, random16);
+  int const code = round<Number>(fraction{negated_if(negative, x), divisor}, rounding, random16);
   return negative ? code + (1 << bits) : code;
 }
 
@@ -160,10 +179,10 @@ inline uint16_t half_code(double x, int exponent_bits, int mantissa_bits) {
   int const bias = (1 << (exponent_bits - 1)) - 1;
   int const infinity_code = ((1 << exponent_bits) - 1) << mantissa_bits;
   int code = infinity_code;
-  double const a = is_negative(x) ? -x : x;
-  if (x != x) {
+  double const a = negated_if(is_negative(x), x);
+  if (is_nan(x)) {
     code = infinity_code + (1 << (mantissa_bits - 1));
-  } else if (a <= static_cast<double>(largest_float)) {
+  } else if (!is_infinite(x)) {
     int const exponent = a == 0 || std::ilogb(a) < 1 - bias ? 1 - bias : std::ilogb(a);
     double const steps = std::ldexp(a, mantissa_bits - exponent);
     double whole = std::floor(steps);
@@ -179,12 +198,11 @@ inline float half_value(uint16_t bits, int exponent_bits, int mantissa_bits) {
   int const bias = (1 << (exponent_bits - 1)) - 1;
   int const e = bits >> mantissa_bits & ((1 << exponent_bits) - 1);
   int const m = bits & ((1 << mantissa_bits) - 1);
-  double value = e == 0 ? std::ldexp(m, 1 - bias - mantissa_bits)
-                        : std::ldexp((1 << mantissa_bits) + m, e - bias - mantissa_bits);
-  if (e == (1 << exponent_bits) - 1) {
-    value = m == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  }
-  return static_cast<float>((bits & 0x8000) != 0 ? -value : value);
+  double value = std::ldexp((1 << mantissa_bits) + m, e - bias - mantissa_bits);
+  if (e == 0) { value = std::ldexp(m, 1 - bias - mantissa_bits); }
+  if (e == (1 << exponent_bits) - 1) { value = std::numeric_limits<double>::infinity(); }
+  if (e == (1 << exponent_bits) - 1 && m != 0) { value = std::numeric_limits<double>::quiet_NaN(); }
+  return static_cast<float>(negated_if((bits & 0x8000) != 0, value));
 }
 
 inline float to_float(float x) { return x; }

@@ -63,7 +63,8 @@ inline float scaled(transformer_engine_v2_13_rowwise const&, tensor_factors cons
 inline float serving_scale(tensor_factors const& t, block const& b) {
   return product(t.encode, product(b.amax, sixth));
 }
-inline float serving_multiplier(tensor_factors const& t, float sf) {
+inline float serving_multiplier(bool is_zero, tensor_factors const& t, float sf) {
+  if (is_zero) { return 0; }
   return reciprocal(product(sf, reciprocal(t.encode)));
 }
 
@@ -85,16 +86,16 @@ int scale_code(vllm_emulation const&, tensor_factors const& t, block const& b) {
 }
 
 inline float scaled(trtllm const&, tensor_factors const& t, block const& b, float sf, float x) {
-  return product(x, serving_scale(t, b) == 0 ? 0 : serving_multiplier(t, sf));
+  return product(x, serving_multiplier(serving_scale(t, b) == 0, t, sf));
 }
 inline float scaled(vllm const&, tensor_factors const& t, block const&, float sf, float x) {
-  return product(x, sf == 0 ? 0 : serving_multiplier(t, sf));
+  return product(x, serving_multiplier(sf == 0, t, sf));
 }
 inline float scaled(flashinfer const&, tensor_factors const& t, block const& b, float sf, float x) {
-  return product(x, b.amax == 0 ? 0 : serving_multiplier(t, sf));
+  return product(x, serving_multiplier(b.amax == 0, t, sf));
 }
 inline float scaled(vllm_emulation const&, tensor_factors const& t, block const&, float sf, float x) {
-  return product(x, sf == 0 ? 0 : serving_multiplier(t, sf));
+  return product(x, serving_multiplier(sf == 0, t, sf));
 }
 
 // --- Checkpoint tools
@@ -110,14 +111,15 @@ inline float scaled(torchao const&, tensor_factors const& t, block const&, float
 
 template <class Format>
 int scale_code(modelopt const&, tensor_factors const& t, block const& b) {
-  float const scale = quotient(b.amax, product(6, t.decode));
-  return nearest_code<ue4m3>(smaller(larger(scale == 0 ? 1 : scale, 0x1p-9f), 448));
+  float scale = quotient(b.amax, product(6, t.decode));
+  if (scale == 0) { scale = 1; }
+  return nearest_code<ue4m3>(smaller(larger(scale, 0x1p-9f), 448));
 }
 template <class Format>
 int scale_code(modelopt_static const&, tensor_factors const& t, block const& b) {
-  float const scale = quotient(b.amax, 6);
-  return nearest_code<ue4m3>(
-      smaller(quotient(product(scale == 0 ? 1 : scale, 448), quotient(t.amax, 6)), 448));
+  float scale = quotient(b.amax, 6);
+  if (scale == 0) { scale = 1; }
+  return nearest_code<ue4m3>(smaller(quotient(product(scale, 448), quotient(t.amax, 6)), 448));
 }
 inline float scaled(modelopt const&, tensor_factors const& t, block const&, float sf, float x) {
   return quotient(x, product(sf, t.decode));
@@ -160,7 +162,7 @@ inline float scaled(jax const&, tensor_factors const& t, block const&, float sf,
 /// The exponent as an e8m0 code; zero blocks and blocks with an infinity have codes of their own.
 inline int power_of_two_code(float amax, int exponent) {
   if (amax == 0) { return 0; }
-  if (amax == infinity) { return 0xFE; }
+  if (is_infinite(amax)) { return 0xFE; }
   return (exponent < -127 ? -127 : exponent > 127 ? 127 : exponent) + 127;
 }
 template <class Format>

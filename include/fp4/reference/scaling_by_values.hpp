@@ -29,7 +29,7 @@ inline exact_factors exact_factors_of(tensor_factors const& t) {
   double const stored = static_cast<double>(t.stored);
   if (t.made_from == tensor_scale::source::encode) { return {stored, 6, stored, 1}; }
   if (t.made_from == tensor_scale::source::decode) { return {1, 6 * stored, 1, stored}; }
-  if (t.amax == 0 || t.amax == infinity) { return {1, 6, 1, 1}; }
+  if (t.amax == 0 || is_infinite(t.amax)) { return {1, 6, 1, 1}; }
   double const a = static_cast<double>(t.bounded_amax);
   return {448, a, 2688, a};
 }
@@ -56,11 +56,11 @@ int scale_code(round_up const&, tensor_factors const& t, block const& b) {
 /// fp64 sum of the squared errors under a scale code.
 inline double squared_error(tensor_factors const& t, block const& b, int code) {
   bool const has_amax = t.made_from == tensor_scale::source::amax && t.amax > 0;
-  double const numerator = static_cast<double>(has_amax ? t.bounded_amax : t.decode);
-  double const divisor = static_cast<double>(has_amax ? t.range : 1.0f);
+  double numerator = static_cast<double>(t.decode), divisor = 1;
+  if (has_amax) { numerator = static_cast<double>(t.bounded_amax), divisor = static_cast<double>(t.range); }
   double total = 0;
   for (float const x : b.values) {
-    if (x != x) { continue; }
+    if (is_nan(x)) { continue; }
     double const q = static_cast<double>(default_element(t, scale_value(code), x));
     double const decoded = round_to_double(q * value_of<ue4m3>(code) * numerator / divisor);
     double const error = round_to_double(decoded - static_cast<double>(x));
@@ -72,7 +72,7 @@ inline double squared_error(tensor_factors const& t, block const& b, int code) {
 template <class Format>
 int scale_code(search const&, tensor_factors const& t, block const& b) {
   if (b.amax == 0) { return 0; }
-  if (b.amax == infinity) { return largest_code<ue4m3>(); }
+  if (is_infinite(b.amax)) { return largest_code<ue4m3>(); }
   int const middle = scale_code<Format>(transformer_engine{}, t, b);
   int best = 0;
   double least = 0;
@@ -93,7 +93,7 @@ inline float block_error_of(block_error measure, tensor_factors const& t, block 
   for (float const x : b.values) {
     float const decoded = quotient(product(product(default_element(t, sf, x), sf), t.amax), t.range);
     float const error = sum(decoded, -x);
-    if (error != error) { return error; }
+    if (is_nan(error)) { return error; }
     switch (measure) {
       case block_error::mean_square: total = sum(total, product(error, error)); break;
       case block_error::mean_absolute: total = sum(total, magnitude(error)); break;
@@ -151,7 +151,7 @@ int element_code(Scaling const& preset, tensor_factors const& t, block const& b,
 template <class Element, class Rounding>
 int element_code(exact const&, tensor_factors const& t, block const&, float sf, float x,
                  Rounding const& rounding, uint32_t random16) {
-  if (x == 0 || x != x) { return encode<e2m1>(static_cast<double>(x), 1, rounding, random16); }
+  if (x == 0 || is_nan(x)) { return encode<e2m1>(static_cast<double>(x), 1, rounding, random16); }
   if (sf == 0) { return x < 0 ? 0xF : 0x7; }
   exact_factors const f = exact_factors_of(t);
   return encode<e2m1>(static_cast<double>(x) * f.x_factor, static_cast<double>(sf) * f.x_divisor, rounding,

@@ -26,7 +26,7 @@ inline tensor_factors factors_of(tensor_scale scale, float range) {
       if (t.amax > 0) {
         t.bounded_amax = larger(t.amax, round_to_float(std::ldexp(static_cast<double>(range), -128)));
       }
-      if (t.amax > 0 && t.amax < infinity) { t.encode = smaller(quotient(range, t.amax), largest_float); }
+      if (t.amax > 0 && !is_infinite(t.amax)) { t.encode = smaller(quotient(range, t.amax), largest_float); }
       if (t.amax > 0) { t.decode = quotient(t.bounded_amax, range); }
       break;
     case tensor_scale::source::encode:
@@ -46,8 +46,9 @@ inline tensor_factors factors_of(tensor_scale scale, float range) {
 /// compressed-tensors' global scale: 2688 / max(A, FLT_MIN), 1 where that is infinite or A is.
 inline float compressed_tensors_global(tensor_factors const& t) {
   if (t.made_from != tensor_scale::source::amax) { return t.encode; }
-  float const g = quotient(t.range, larger(t.amax, smallest_normal_float));
-  return g == infinity || t.amax == infinity ? 1.0f : g;
+  float g = quotient(t.range, larger(t.amax, smallest_normal_float));
+  if (is_infinite(g) || is_infinite(t.amax)) { g = 1; }
+  return g;
 }
 
 }  // namespace fp4::reference::detail

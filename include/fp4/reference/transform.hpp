@@ -14,7 +14,11 @@ inline std::vector<float> hadamard_product(std::vector<float> x) {
     std::vector<float> y(x.size());
     for (size_t i = 0; i < x.size(); ++i) {
       bool const first = i / h % 2 == 0;
-      y[i] = first ? sum(x[i], x[i + h]) : sum(x[i - h], -x[i]);
+      if (first) {
+        y[i] = sum(x[i], x[i + h]);
+      } else {
+        y[i] = sum(x[i - h], -x[i]);
+      }
     }
     x = y;
   }
@@ -30,10 +34,12 @@ template <int N>
 std::vector<float> transformed(hadamard<N> const& transform, std::vector<float> x) {
   float const constant = round_to_float(1 / std::sqrt(static_cast<double>(N)));
   for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = product(x[i], is_negated(transform.signs, i) ? -constant : constant);
+    x[i] = product(x[i], negated_if(is_negated(transform.signs, i), constant));
   }
   x = hadamard_product(x);
-  for (float& v : x) { v = transform.rounds_to_bfloat16 ? round_to_bfloat16(v) : v; }
+  if (transform.rounds_to_bfloat16) {
+    for (float& v : x) { v = round_to_bfloat16(v); }
+  }
   return x;
 }
 
@@ -42,7 +48,7 @@ std::vector<float> restored(hadamard<N> const& transform, std::vector<float> x) 
   float const constant = round_to_float(1 / std::sqrt(static_cast<double>(N)));
   for (float& v : x) { v = product(v, constant); }
   x = hadamard_product(x);
-  for (size_t i = 0; i < x.size(); ++i) { x[i] = is_negated(transform.signs, i) ? -x[i] : x[i]; }
+  for (size_t i = 0; i < x.size(); ++i) { x[i] = negated_if(is_negated(transform.signs, i), x[i]); }
   return x;
 }
 

@@ -7,6 +7,7 @@
 #include "../format/types.hpp"
 #include "../random/philox.hpp"
 
+FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Category of a rounding argument.
@@ -100,3 +101,4 @@ template <class T>
 inline constexpr bool is_stochastic_v = std_types::is_same<T, stochastic>::value;
 
 }  // namespace fp4
+FP4_EXACT_END

@@ -66,9 +66,9 @@ struct block_decoder {
     F most;
     detail::fill(most, detail::float_max);
     scaled = scaled > most ? sf * (tensor * per_range) : scaled * per_range;
-    F const nan_kept = scaled;
-    detail::at_least(scaled, 0x1p-64f * 0x1p-64f);
-    v = nan_kept == nan_kept ? scaled : nan_kept;
+    F least;
+    detail::fill(least, 0x1p-64f * 0x1p-64f);
+    v = scaled < least ? least : scaled;  // a NaN scale stays NaN
     detail::replace_where_at_most(v, sf, 0.0f, 0.0f);
   }
 };

@@ -113,23 +113,40 @@ struct search_tensor : transformer_engine_tensor<sixth_order::with_scale> {
     }
   }
 
-  template <class Values>
-  [[nodiscard]] FP4_HD ue4m3 choose(Values const& x, int count, float block_amax) const noexcept {
-    if (block_amax == 0.0f) { return {0}; }
-    if (float_bits(block_amax) >= infinity_bits) { return {ue4m3::max_code}; }
+  /// Codes to try, both ends included.
+  struct window {
+    int first, last;
+  };
+  [[nodiscard]] FP4_HD window candidates(float block_amax) const noexcept {
     float value = block_amax;
     scale_value(value);
     int const middle = ue4m3::from_float(value).bits;
-    int const first = middle - 4 > 1 ? middle - 4 : 1;
-    int const last = middle + 12 < ue4m3::max_code ? middle + 12 : ue4m3::max_code;
-    ue4m3 best{static_cast<uint8_t>(first)};
-    double least = error_of(x, count, best, -1.0);
-    for (int code = first + 1; code <= last; ++code) {
-      ue4m3 const scale{static_cast<uint8_t>(code)};
-      double const error = error_of(x, count, scale, least);
-      if (error < least) { best = scale, least = error; }
+    return {middle - 4 > 1 ? middle - 4 : 1, middle + 12 < ue4m3::max_code ? middle + 12 : ue4m3::max_code};
+  }
+
+  /// True where the choice needs no errors: then `scale` is it.
+  [[nodiscard]] FP4_HD static bool is_settled(float block_amax, ue4m3& scale) noexcept {
+    scale = {block_amax == 0.0f ? uint8_t{0} : ue4m3::max_code};
+    return block_amax == 0.0f || float_bits(block_amax) >= infinity_bits;
+  }
+
+  template <class Values>
+  [[nodiscard]] FP4_HD ue4m3 choose(Values const& x, int count, float block_amax) const noexcept {
+    ue4m3 best;
+    if (is_settled(block_amax, best)) { return best; }
+    window const codes = candidates(block_amax);
+    double least = -1.0;
+    for (int code = codes.first; code <= codes.last; ++code) {
+      improve(x, count, {static_cast<uint8_t>(code)}, best, least);
     }
     return best;
+  }
+
+  /// Makes `scale` the best if it errs less than `least`, or if there is none yet (`least` is negative).
+  template <class Values>
+  FP4_HD void improve(Values const& x, int count, ue4m3 scale, ue4m3& best, double& least) const noexcept {
+    double const error = error_of(x, count, scale, least);
+    if (least < 0 || error < least) { best = scale, least = error; }
   }
 
  private:
@@ -140,15 +157,15 @@ struct search_tensor : transformer_engine_tensor<sixth_order::with_scale> {
     float const sf = scale.to_float();
     float multiplier = sf;
     factor(multiplier, multiplier, multiplier);
-    double decoded[8];
-    for (int code = 0; code < 8; ++code) {
-      double const q = static_cast<double>(e2m1{static_cast<uint8_t>(code)}.to_float());
-      decoded[code] = q * static_cast<double>(sf) * decode_numerator / decode_divisor;
-    }
+    // Values of 1 and 1.5; the others are these times a power of two, exactly.
+    double const one = static_cast<double>(sf) * decode_numerator / decode_divisor;
+    double const three_halves = 1.5 * static_cast<double>(sf) * decode_numerator / decode_divisor;
+    double const decoded[8] = {0, one / 2, one, three_halves, 2 * one, 2 * three_halves, 4 * one, 4 * three_halves};
     double sum = 0;
     for (int i = 0; i < count; ++i) {
-      float const value = bits_float(float_bits(x(i)) & magnitude_mask);
-      if (value != value) { continue; }
+      uint32_t const a = float_bits(x(i)) & magnitude_mask;
+      if (a > infinity_bits) { continue; }
+      float const value = bits_float(a);
       double const error = decoded[e2m1::from_float(value * multiplier).bits] - static_cast<double>(value);
       sum = sum + product(error, error);
       if (enough >= 0 && !(sum < enough)) { return sum; }

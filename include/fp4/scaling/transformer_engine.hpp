@@ -131,7 +131,8 @@ struct four_over_six_tensor : transformer_engine_multiplier {
       float const error = decoded - value;
       float const magnitude = bits_float(float_bits(error) & magnitude_mask);
       if (measure == block_error::largest) {
-        sum = magnitude > sum || magnitude != magnitude ? magnitude : sum;
+        uint32_t const a = float_bits(magnitude), most = float_bits(sum);  // as integers, so that NaN is the largest
+        sum = a > most ? magnitude : sum;
       } else {
         sum = sum + (measure == block_error::mean_absolute ? magnitude : product(error, error));
       }

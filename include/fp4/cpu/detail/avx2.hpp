@@ -2,6 +2,7 @@
 #pragma once
 
 #include "avx2_amax.hpp"
+#include "avx2_near.hpp"
 #include "avx2_nearest.hpp"
 #include "avx2_scales.hpp"
 #include "portable.hpp"
@@ -18,6 +19,19 @@ struct avx2_backend : portable_backend {
   using constant = std_types::integral_constant<number_range, Range>;
 
   static constexpr bool notices_nan = true;
+
+  static void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+    avx2::exact_scales(tensor, blocks, scales);
+  }
+  template <class Values>
+  static ue4m3 search(fp4::detail::search_tensor const& tensor, Values const& x, int count, float amax) noexcept {
+    return avx2::search(tensor, x, count, amax);
+  }
+  template <class Values>
+  static void four_over_six_scales(fp4::detail::four_over_six_tensor const& tensor, Values const& values, int blocks,
+                                   int count, tile_scales& scales) noexcept {
+    avx2::four_over_six_scales(tensor, values, blocks, count, scales);
+  }
 
   template <int BlockSize, class In>
   static bool block_amax(In const *x, int blocks, float *amax) noexcept {

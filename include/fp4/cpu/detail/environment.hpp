@@ -11,8 +11,8 @@
 
 namespace fp4::cpu::detail {
 
-/// Round to nearest, subnormals kept, for the life of the object; then the thread's mode again. What runs under it must
-/// be an out-of-line call, since compilers move arithmetic across changes of the mode.
+/// Round to nearest, subnormals kept, for the life of the object; then the thread's mode again. What runs
+/// under it must be an out-of-line call, since compilers move arithmetic across changes of the mode.
 class exact_environment {
  public:
 #if FP4_TARGET_X86_64

@@ -14,9 +14,11 @@ namespace fp4::cpu::detail {
 
 /// 64-bit Arm. Every processor has it.
 struct neon_backend : portable_backend {
+  static constexpr bool notices_nan = true;
+
   template <int BlockSize, class In>
-  static void block_amax(In const* x, int blocks, float* amax) noexcept {
-    neon::block_amax<BlockSize>(x, blocks, amax);
+  static bool block_amax(In const* x, int blocks, float* amax) noexcept {
+    return neon::block_amax<BlockSize>(x, blocks, amax);
   }
 
   template <class In>
@@ -54,15 +56,21 @@ struct neon_backend : portable_backend {
     if constexpr (Tensor::elements == element_rule::own) {
       scalar_backend::convert<Format>(tensor, rounding, random, x, blocks, scales, codes);
     } else if constexpr (Format::storage_bits == 4) {
-      convert_nibbles<Format>(tensor, rounding, random, x, blocks * Format::block_size / 16, scales, codes);
+      int const chunks = blocks * Format::block_size / 16;
+      if constexpr (!is_stochastic_v<Rounding>) {
+        if (neon::all_below_seven(tensor, blocks, scales)) {
+          return convert_nibbles<Format, true>(tensor, rounding, random, x, chunks, scales, codes);
+        }
+      }
+      convert_nibbles<Format, false>(tensor, rounding, random, x, chunks, scales, codes);
     } else {
       convert_bytes<Format>(tensor, rounding, x, blocks, scales, codes);
     }
   }
 
   template <class Format, class Out>
-  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales, Out* out,
-                     bool streams) noexcept {
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks,
+                     tile_scales const& scales, Out* out, bool streams) noexcept {
     if (!all_finite(scales.factor, Format::has_block_scale ? blocks : 1)) {
       scalar_backend::decode<Format>(decoder, codes, blocks, scales, out, streams);
     } else if constexpr (Format::storage_bits == 8) {
@@ -82,17 +90,17 @@ struct neon_backend : portable_backend {
 
  private:
   /// Codes of chunk `chunk` of sixteen elements.
-  template <class Format, class Rounding, class Tensor, class In>
+  template <class Format, class Rounding, bool Bounded, class Tensor, class In>
   static FP4_INLINE uint8x16_t encode(Tensor const& tensor, In const* x, int chunk, tile_scales const& scales,
                                       uint8x16_t random) noexcept {
     neon::sixteen_floats values;
     neon::load_sixteen(values, x + chunk * 16);
     float const factor = scales.factor[Format::has_block_scale ? chunk * 16 / Format::block_size : 0];
-    return neon::encode_sixteen<typename Format::element, Rounding>(tensor, values, factor, random);
+    return neon::encode_sixteen<typename Format::element, Rounding, Bounded>(tensor, values, factor, random);
   }
 
-  /// Four chunks at a time, for which random bits are drawn together.
-  template <class Format, class Tensor, class Rounding, class In>
+  /// Four chunks at a time, for which random bits are drawn together. Bounded: all_below_seven.
+  template <class Format, bool Bounded, class Tensor, class Rounding, class In>
   static void convert_nibbles(Tensor const& tensor, Rounding, random_source random, In const* x, int chunks,
                               tile_scales const& scales, uint8_t* codes) noexcept {
     neon::random_blocks source(random);
@@ -100,27 +108,30 @@ struct neon_backend : portable_backend {
     for (int chunk = 0; chunk < chunks; chunk += 4) {
       if constexpr (is_stochastic_v<Rounding>) { bits = source.next(); }
       if (chunk + 4 <= chunks) {
-        uint8x16_t const first = encode<Format, Rounding>(tensor, x, chunk, scales, bits.block[0]);
-        uint8x16_t const second = encode<Format, Rounding>(tensor, x, chunk + 1, scales, bits.block[1]);
+        uint8x16_t const first = encode<Format, Rounding, Bounded>(tensor, x, chunk, scales, bits.block[0]);
+        uint8x16_t const second =
+            encode<Format, Rounding, Bounded>(tensor, x, chunk + 1, scales, bits.block[1]);
         neon::store_nibbles(codes + chunk * 8, first, second);
-        uint8x16_t const third = encode<Format, Rounding>(tensor, x, chunk + 2, scales, bits.block[2]);
-        uint8x16_t const fourth = encode<Format, Rounding>(tensor, x, chunk + 3, scales, bits.block[3]);
+        uint8x16_t const third =
+            encode<Format, Rounding, Bounded>(tensor, x, chunk + 2, scales, bits.block[2]);
+        uint8x16_t const fourth =
+            encode<Format, Rounding, Bounded>(tensor, x, chunk + 3, scales, bits.block[3]);
         neon::store_nibbles(codes + chunk * 8 + 16, third, fourth);
       } else {
         for (int i = 0; chunk + i < chunks; ++i) {
           neon::store_nibbles(codes + (chunk + i) * 8,
-                              encode<Format, Rounding>(tensor, x, chunk + i, scales, bits.block[i]));
+                              encode<Format, Rounding, Bounded>(tensor, x, chunk + i, scales, bits.block[i]));
         }
       }
     }
   }
 
   template <class Format, class Tensor, class Rounding, class In>
-  static void convert_bytes(Tensor const& tensor, Rounding rounding, In const* x, int blocks, tile_scales const& scales,
-                            uint8_t* codes) noexcept {
+  static void convert_bytes(Tensor const& tensor, Rounding rounding, In const* x, int blocks,
+                            tile_scales const& scales, uint8_t* codes) noexcept {
     int const chunks = blocks * Format::block_size / 16;
     for (int chunk = 0; chunk < chunks; ++chunk) {
-      store(codes + chunk * 16, encode<Format, Rounding>(tensor, x, chunk, scales, vdupq_n_u8(0)));
+      store(codes + chunk * 16, encode<Format, Rounding, false>(tensor, x, chunk, scales, vdupq_n_u8(0)));
     }
     if constexpr (!Format::has_block_scale) {  // any number of elements
       scalar_backend::convert<Format>(tensor, rounding, {}, x + chunks * 16, blocks - chunks * 16, scales,
@@ -174,8 +185,8 @@ struct neon_backend : portable_backend {
   }
 
   template <class Format, class Out>
-  static void decode_bytes(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
-                           Out* out) noexcept {
+  static void decode_bytes(block_decoder const& decoder, uint8_t const* codes, int blocks,
+                           tile_scales const& scales, Out* out) noexcept {
     using element = typename Format::element;
     bool const divides = decoder.rule == decode_rule::quotient;
     int const chunks = blocks * Format::block_size / 16;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Largest magnitudes, on bit patterns: there a NaN is larger than every number, and is then left out by the scalar path.
+/// Largest magnitudes, on bit patterns: there a NaN is larger than every number, and is then left out by the
+/// scalar path.
 
 #include "neon_values.hpp"
 
@@ -75,14 +76,16 @@ FP4_INLINE typename magnitudes<T>::lanes largest_of_blocks(T const* x) noexcept 
   }
 }
 
-/// scalar_backend::block_amax.
+/// scalar_backend::block_amax; true where a value is NaN.
 template <int Size, class T>
-FP4_INLINE void block_amax(T const* x, int blocks, float* amax) noexcept {
+FP4_INLINE bool block_amax(T const* x, int blocks, float* amax) noexcept {
   using m = magnitudes<T>;
+  bool has_nan = false;
   int b = 0;
   for (; b + m::count <= blocks; b += m::count) {
     auto const largest = largest_of_blocks<m::count, Size>(x + b * Size);
     if (m::largest(largest) > m::infinity) {
+      has_nan = true;
       scalar_backend::block_amax<Size>(x + b * Size, m::count, amax + b);
     } else {
       m::store_values(amax + b, largest);
@@ -90,8 +93,10 @@ FP4_INLINE void block_amax(T const* x, int blocks, float* amax) noexcept {
   }
   for (; b < blocks; ++b) {
     auto const largest = m::largest(largest_of<Size>(x + b * Size));
+    has_nan = has_nan || largest > m::infinity;
     amax[b] = largest > m::infinity ? scalar_backend::amax(x + b * Size, Size) : m::value(largest);
   }
+  return has_nan;
 }
 
 /// scalar_backend::amax.

@@ -44,7 +44,8 @@ FP4_INLINE void decode_factors(block_decoder const& decoder, int blocks, tile_sc
 FP4_INLINE uint8x16_t unpack_sixteen(uint8_t const* from) noexcept {
   uint8x8_t packed;
   load(packed, from);
-  return vzip1q_u8(vcombine_u8(vand_u8(packed, vdup_n_u8(0xF)), packed), vcombine_u8(vshr_n_u8(packed, 4), packed));
+  return vzip1q_u8(vcombine_u8(vand_u8(packed, vdup_n_u8(0xF)), packed),
+                   vcombine_u8(vshr_n_u8(packed, 4), packed));
 }
 FP4_INLINE void unpack_thirty_two(uint8x16_t& first, uint8x16_t& second, uint8_t const* from) noexcept {
   uint8x16_t packed;
@@ -68,7 +69,8 @@ struct e2m1_bytes {
 inline constexpr e2m1_bytes bytes_of_e2m1{};
 
 /// Sixteen bfloat16 patterns from tables of their low and high bytes.
-FP4_INLINE void look_up(uint16x8_t& first, uint16x8_t& second, uint8x16_t low, uint8x16_t high, uint8x16_t code) noexcept {
+FP4_INLINE void look_up(uint16x8_t& first, uint16x8_t& second, uint8x16_t low, uint8x16_t high,
+                        uint8x16_t code) noexcept {
   uint8x16_t const l = vqtbl1q_u8(low, code), h = vqtbl1q_u8(high, code);
   first = vreinterpretq_u16_u8(vzip1q_u8(l, h));
   second = vreinterpretq_u16_u8(vzip2q_u8(l, h));
@@ -96,11 +98,14 @@ FP4_INLINE bool any_special(uint8_t const* codes, int chunks) noexcept {
 /// Values of sixteen codes of a byte each, none of them an infinity or NaN.
 template <class Element>
 FP4_INLINE void byte_values(sixteen_floats& values, uint8x16_t code) noexcept {
-  // The sign comes to bit 31, the rest to fp32's place: the value times 2^(bias - 127), also where it is subnormal.
+  // The sign comes to bit 31, the rest to fp32's place: the value times 2^(bias - 127), also where it is
+  // subnormal.
   code = vshlq_n_u8(code, 8 - Element::width);
   uint8x16_t const zero = vdupq_n_u8(0);
-  uint16x8_t const half[2] = {vreinterpretq_u16_u8(vzip1q_u8(zero, code)), vreinterpretq_u16_u8(vzip2q_u8(zero, code))};
-  constexpr uint32_t kept = sign_mask | static_cast<uint32_t>(Element::magnitude_bits) << (23 - Element::mantissa_bits);
+  uint16x8_t const half[2] = {vreinterpretq_u16_u8(vzip1q_u8(zero, code)),
+                              vreinterpretq_u16_u8(vzip2q_u8(zero, code))};
+  constexpr uint32_t kept = sign_mask | static_cast<uint32_t>(Element::magnitude_bits)
+                                            << (23 - Element::mantissa_bits);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     uint16x8_t const top =
@@ -113,7 +118,8 @@ FP4_INLINE void byte_values(sixteen_floats& values, uint8x16_t code) noexcept {
 
 /// Multiplies with a block's factor, divides by the tensor's under decode_rule::quotient, and stores.
 template <class Out>
-FP4_INLINE void scale_and_store(Out* out, sixteen_floats const& values, float factor, bool divides, float divisor) noexcept {
+FP4_INLINE void scale_and_store(Out* out, sixteen_floats const& values, float factor, bool divides,
+                                float divisor) noexcept {
   float32x4_t v[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) { v[i] = values.part[i] * vdupq_n_f32(factor); }
@@ -125,11 +131,12 @@ FP4_INLINE void scale_and_store(Out* out, sixteen_floats const& values, float fa
   store_eight(out + 8, v[2], v[3]);
 }
 
-/// bfloat16 values of e2m1 blocks without arithmetic on elements. Their magnitudes have the significands 1 and 1.5 alone,
-/// so two rounded products a block, f and 1.5 f, give the eight values but for the exponent.
+/// bfloat16 values of e2m1 blocks without arithmetic on elements. Their magnitudes have the significands 1
+/// and 1.5 alone, so two rounded products a block, f and 1.5 f, give the eight values but for the exponent.
 class bfloat16_tables {
  public:
-  /// Tables of four blocks. False where a value could leave the normal numbers on its way, or where a factor is zero.
+  /// Tables of four blocks. False where a value could leave the normal numbers on its way, or where a factor
+  /// is zero.
   FP4_INLINE bool prepare(float const* factor, bool divides, float divisor) noexcept {
     float32x4_t f, one_and_half;
     load(f, factor);
@@ -150,8 +157,9 @@ class bfloat16_tables {
     alignas(16) static constexpr uint8_t pair[16] = {0x80, 0x80, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
     alignas(16) static constexpr int16_t exponents[8] = {0, -0x80, 0, 0, 0x80, 0x80, 0x100, 0x100};
     uint8x16_t const index = vaddq_u8(vld1q_u8(pair), vdupq_n_u8(static_cast<uint8_t>(4 * i)));
-    uint16x8_t const positive = vaddq_u16(vreinterpretq_u16_u8(vqtbl1q_u8(vreinterpretq_u8_u32(products_), index)),
-                                          vreinterpretq_u16_s16(vld1q_s16(exponents)));
+    uint16x8_t const positive =
+        vaddq_u16(vreinterpretq_u16_u8(vqtbl1q_u8(vreinterpretq_u8_u32(products_), index)),
+                  vreinterpretq_u16_s16(vld1q_s16(exponents)));
     uint16x8_t const negative = veorq_u16(positive, vdupq_n_u16(0x8000));
     uint8x16_t const p = vreinterpretq_u8_u16(positive), n = vreinterpretq_u8_u16(negative);
     uint16x8_t first, second;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Values and bytes in NEON registers. Arithmetic on sums is written so that no exact product is needed: clang's
-/// -ffp-contract=fast would fuse an inexact one into the sum, since it also looks into intrinsics.
+/// Values and bytes in NEON registers. Arithmetic on sums is written so that no exact product is needed:
+/// clang's -ffp-contract=fast would fuse an inexact one into the sum, since it also looks into intrinsics.
 
 #include "portable.hpp"
 
@@ -55,8 +55,8 @@ FP4_INLINE void load_sixteen(sixteen_floats& values, In const* x) noexcept {
   load_eight(values.part[2], values.part[3], x + 8);
 }
 
-/// fp32 patterns of numbers, not NaN, rounded to bfloat16: nearest, ties to even, in the high half of each lane; the low
-/// half is rubbish.
+/// fp32 patterns of numbers, not NaN, rounded to bfloat16: nearest, ties to even, in the high half of each
+/// lane; the low half is rubbish.
 FP4_INLINE uint32x4_t round_to_bfloat16(uint32x4_t bits) noexcept {
   uint32x4_t const odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
   return vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), odd);
@@ -110,7 +110,9 @@ FP4_INLINE uint16x8_t join_nibbles(uint8x16_t codes) noexcept {
 }
 
 /// Sixteen 4-bit codes to eight bytes.
-FP4_INLINE void store_nibbles(uint8_t* to, uint8x16_t codes) noexcept { store(to, vmovn_u16(join_nibbles(codes))); }
+FP4_INLINE void store_nibbles(uint8_t* to, uint8x16_t codes) noexcept {
+  store(to, vmovn_u16(join_nibbles(codes)));
+}
 
 /// Thirty-two 4-bit codes to sixteen bytes.
 FP4_INLINE void store_nibbles(uint8_t* to, uint8x16_t first, uint8x16_t second) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lanes.hpp"
+#include "near.hpp"
 
 #if FP4_HAS_VECTOR_EXTENSIONS
 
@@ -12,6 +13,21 @@ namespace fp4::cpu::detail {
 struct portable_backend : scalar_backend {
   using floats = lanes<4>::floats;
   using ints = lanes<4>::ints;
+  static constexpr bool has_vectors = true;
+
+  static void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+    exact_scales_in_lanes<4>(tensor, blocks, scales);
+  }
+  template <class Values>
+  static ue4m3 search(fp4::detail::search_tensor const& tensor, Values const& x, int count, float amax) noexcept {
+    return search_in_lanes<4>(tensor, x, count, amax);
+  }
+
+  template <class Values>
+  static void four_over_six_scales(fp4::detail::four_over_six_tensor const& tensor, Values const& values, int blocks,
+                                   int count, tile_scales& scales) noexcept {
+    four_over_six_in_lanes<4>(tensor, values, blocks, count, scales);
+  }
 
   template <int BlockSize, class In>
   static void block_amax(In const* x, int blocks, float* amax) noexcept {
@@ -141,9 +157,10 @@ struct portable_backend : scalar_backend {
     if constexpr (std_types::is_same<In, float>::value) {
       load(v, x);
     } else if constexpr (std_types::is_same<In, bfloat16>::value) {
+      v = ints{};
       for (int i = 0; i < 4; ++i) { v[i] = static_cast<int32_t>(static_cast<uint32_t>(x[i].bits) << 16); }
     } else {
-      ints h;
+      ints h{};
       for (int i = 0; i < 4; ++i) { h[i] = x[i].bits; }
       // Exponent and mantissa at fp32's place are the value times 2^-112, also where it is subnormal.
       ints const magnitude = (h & 0x7FFF) << 13;

@@ -196,7 +196,7 @@ class quantize_job {
           },
           scales);
       for (int r = 0; r < height; ++r) {
-        Backend::template convert<Format>(tensor, how_.rounding, random_at(first_row + r, column / block_size), values[r],
+        find_codes<Backend, Format>(tensor, how_.rounding, random_at(first_row + r, column / block_size), values[r],
                                           blocks, scales, codes[r]);
       }
       if constexpr (Choices::is_columnwise) {

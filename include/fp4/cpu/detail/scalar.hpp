@@ -30,7 +30,8 @@ struct tile_scales {
   alignas(64) float factor[max_tile_blocks];
   alignas(64) uint8_t code[max_tile_blocks];
   bool has_nan = true;  ///< False where every value is known to be a number.
-  int read_ahead = 0;   ///< Bytes from a value to one that will be needed soon: worth a prefetch. 0 if there is none.
+  int read_ahead =
+      0;  ///< Bytes from a value to one that will be needed soon: worth a prefetch. 0 if there is none.
 };
 
 /// Where a tile draws its random bits: sixteen elements from `position`, the next from position + 1, ...
@@ -45,7 +46,9 @@ template <element_rule Rule, class Tensor>
 FP4_INLINE float scaled(Tensor const& tensor, float x, float factor) noexcept {
   if constexpr (Rule == element_rule::multiply) { return x * factor; }
   if constexpr (Rule == element_rule::divide) { return x / factor; }
-  if constexpr (Rule == element_rule::divide_to_bfloat16) { return bfloat16::from_float(x / factor).to_float(); }
+  if constexpr (Rule == element_rule::divide_to_bfloat16) {
+    return bfloat16::from_float(x / factor).to_float();
+  }
   if constexpr (Rule == element_rule::divide_twice) { return (x / tensor.first_divisor) / factor; }
 }
 
@@ -54,13 +57,16 @@ template <class Number>
 struct value_table {
   float value[1 << Number::width]{};
   constexpr value_table() noexcept {
-    for (int code = 0; code < 1 << Number::width; ++code) { value[code] = Number{static_cast<uint8_t>(code)}.to_float(); }
+    for (int code = 0; code < 1 << Number::width; ++code) {
+      value[code] = Number{static_cast<uint8_t>(code)}.to_float();
+    }
   }
 };
 template <class Number>
 inline constexpr value_table<Number> values_of{};
 
 struct scalar_backend {
+  static constexpr bool has_vectors = false;
   /// True where block_amax returns whether a value is NaN.
   static constexpr bool notices_nan = false;
 
@@ -134,13 +140,14 @@ struct scalar_backend {
 
   /// Values of whole blocks. `streams` asks for stores that pass the caches by, where a path has them.
   template <class Format, class Out>
-  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales, Out* out,
-                     bool /*streams*/) noexcept {
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks,
+                     tile_scales const& scales, Out* out, bool /*streams*/) noexcept {
     using element = typename Format::element;
     int const elements = blocks * Format::block_size;
     for (int i = 0; i < elements; ++i) {
       float const factor = scales.factor[Format::has_block_scale ? i / Format::block_size : 0];
-      uint8_t const code = element_at<Format>(codes, i).bits;
+      int const code =
+          element_at<Format>(codes, i).bits & ((1 << element::width) - 1);  // a byte may hold more
       out[i] = fp4::detail::from_float_to<Out>(decoder.value(values_of<element>.value[code], factor));
     }
   }
@@ -154,8 +161,8 @@ struct scalar_backend {
 
  private:
   template <class Format, class Tensor, class Rounding>
-  static uint8_t element(Tensor const& tensor, Rounding rounding, float x, tile_scales const& scales, int block,
-                         uint32_t random16) noexcept {
+  static uint8_t element(Tensor const& tensor, Rounding rounding, float x, tile_scales const& scales,
+                         int block, uint32_t random16) noexcept {
     if constexpr (Tensor::elements == element_rule::own) {
       return tensor.element(x, typename Format::scale{scales.code[block]}, rounding, random16).bits;
     } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "near.hpp"
 #include "scalar.hpp"
 
 FP4_EXACT_BEGIN
@@ -23,11 +24,17 @@ void find_scales(Tensor const& tensor, int blocks, int count, Values const& valu
   using scale = typename Format::scale;
   if constexpr (Tensor::scales == scale_rule::rounded) {
     Backend::template rounded_scales<scale>(tensor, blocks, scales);
+  } else if constexpr (Backend::has_vectors && std_types::is_same<Tensor, fp4::detail::exact_tensor>::value) {
+    Backend::exact_scales(tensor, blocks, scales);
+  } else if constexpr (Backend::has_vectors && std_types::is_same<Tensor, fp4::detail::four_over_six_tensor>::value) {
+    Backend::four_over_six_scales(tensor, values, blocks, count, scales);
   } else {
     for (int b = 0; b < blocks; ++b) {
       float const amax = scales.amax[b];
       scale code;
-      if constexpr (Tensor::scales == scale_rule::chosen) {
+      if constexpr (Backend::has_vectors && std_types::is_same<Tensor, fp4::detail::search_tensor>::value) {
+        code = Backend::search(tensor, values(b), count, amax);
+      } else if constexpr (Tensor::scales == scale_rule::chosen) {
         code = tensor.choose(values(b), count, amax);
       } else {
         code = tensor.scale_for(amax);
@@ -37,6 +44,18 @@ void find_scales(Tensor const& tensor, int blocks, int count, Values const& valu
       scales.code[b] = code.bits;
       scales.factor[b] = factor;
     }
+  }
+}
+
+/// Codes of whole blocks, by the backend's convert or by a way around a slow scaling.
+template <class Backend, class Format, class Tensor, class Rounding, class In>
+void find_codes(Tensor const& tensor, Rounding rounding, random_source random, In const* x, int blocks,
+                tile_scales const& scales, uint8_t* codes) noexcept {
+  if constexpr (Backend::has_vectors && std_types::is_same<Tensor, fp4::detail::exact_tensor>::value &&
+                std_types::is_same<Rounding, nearest_even>::value) {
+    exact_codes<Backend, Format>(tensor, x, blocks, scales, codes);
+  } else {
+    Backend::template convert<Format>(tensor, rounding, random, x, blocks, scales, codes);
   }
 }
 
@@ -52,7 +71,7 @@ FP4_NOINLINE void quantize_tile(Tensor const& tensor, Rounding rounding, random_
     find_scales<Backend, Format>(
         tensor, blocks, size, [x](int b) { return [x, b](int i) { return as_float(x[b * size + i]); }; }, scales);
   }
-  Backend::template convert<Format>(tensor, rounding, random, x, blocks, scales, codes);
+  find_codes<Backend, Format>(tensor, rounding, random, x, blocks, scales, codes);
 }
 
 }  // namespace fp4::cpu::detail

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Quick ways to scalings that look at more than a block's amax. `exact` and `search` decide in fp32 where its error cannot
+/// matter and leave the rest to the scaling's own arithmetic; `four_over_six` takes several blocks at once.
+
+#include "lanes.hpp"
+
+#if FP4_HAS_VECTOR_EXTENSIONS
+
+FP4_EXACT_BEGIN
+namespace fp4::cpu::detail {
+
+/// Relative error that covers the few fp32 roundings below with room to spare.
+inline constexpr float near_above = 1.0f + 0x1p-19f;
+inline constexpr float near_below = 1.0f - 0x1p-19f;
+
+/// Scale codes under `exact`, Lanes blocks at a time: certain where both ends of the interval round alike. scales.factor
+/// becomes x_factor / (sf * x_divisor) to within a few ulp, or 0 where that is no ordinary number.
+template <int Lanes>
+FP4_INLINE void exact_scales_in_lanes(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+  using F = typename lanes<Lanes>::floats;
+  using I = typename lanes<Lanes>::ints;
+  float const per_amax = static_cast<float>(tensor.amax_factor / tensor.scale_divisor);
+  float const per_value = static_cast<float>(tensor.x_factor / tensor.x_divisor);
+  bool const ordinary = per_amax > 1e-30f && per_amax < 1e30f && per_value > 1e-30f && per_value < 1e30f;
+  for (int b = 0; b < blocks; b += Lanes) {
+    F value;
+    load(value, scales.amax + b);
+    value *= per_amax;
+    F low = value * near_below, high = value * near_above;
+    I low_code, high_code;
+    round_scale<ue4m3>(low, low_code);
+    round_scale<ue4m3>(high, high_code);
+    F factor = per_value / low;
+    for (int i = 0; i < Lanes; ++i) {
+      ue4m3 code{static_cast<uint8_t>(low_code[i])};
+      if (!ordinary || low_code[i] != high_code[i] || !(value[i] >= 1e-30f)) {
+        code = tensor.scale_for(b + i < blocks ? scales.amax[b + i] : 0.0f);
+        factor[i] = per_value / code.to_float();
+      }
+      scales.code[b + i] = code.bits;
+      if (!ordinary || code.bits == 0) { factor[i] = 0.0f; }
+    }
+    store(scales.factor + b, factor);
+  }
+}
+
+/// The block's factor and nothing else.
+struct near_multiplier {
+  static constexpr element_rule elements = element_rule::multiply;
+};
+
+/// Nearest codes under `exact`: where a factor a little smaller and one a little larger give a block the same codes, no
+/// element is near a tie; other blocks go element by element.
+template <class Backend, class Format, class In>
+void exact_codes(fp4::detail::exact_tensor const& tensor, In const* x, int blocks, tile_scales const& scales,
+                 uint8_t* codes) noexcept {
+  constexpr int size = Format::block_size, bytes = size / 2;
+  tile_scales below = scales, above = scales;
+  for (int b = 0; b < blocks; ++b) {
+    below.factor[b] = scales.factor[b] * near_below;
+    above.factor[b] = scales.factor[b] * near_above;
+  }
+  alignas(64) uint8_t other[tile_elements / 2];
+  Backend::template convert<Format>(near_multiplier{}, nearest_even{}, {}, x, blocks, below, codes);
+  Backend::template convert<Format>(near_multiplier{}, nearest_even{}, {}, x, blocks, above, other);
+  for (int b = 0; b < blocks; ++b) {
+    if (std::memcmp(codes + b * bytes, other + b * bytes, bytes) == 0 && scales.factor[b] > 1e-30f) { continue; }
+    tile_scales one;
+    one.code[0] = scales.code[b];
+    one.factor[0] = 0.0f;
+    scalar_backend::convert<Format>(tensor, nearest_even{}, {}, x + b * size, 1, one, codes + b * bytes);
+  }
+}
+
+/// The squared error of a block under one candidate in fp32; stops at a sum past `enough`.
+template <class Values>
+float near_error(Values const& x, int count, float multiplier, float decoded, float enough) noexcept {
+  float sum = 0.0f;
+  for (int k = 0; k < count && sum <= enough; ++k) {
+    float const a = bits_float(float_bits(x(k)) & magnitude_mask);
+    float const error = values_of<e2m1>.value[e2m1::from_float(a * multiplier).bits] * decoded - a;
+    sum += error * error;
+  }
+  return sum;
+}
+
+/// The scale of a block under `search`. Errors are first summed in fp32 for all candidates at once; those whose sums lie
+/// within that arithmetic's error of the least are compared as the scaling says.
+template <int Lanes, class Values>
+FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Values const& x, int count,
+                                 float amax) noexcept {
+  using F = typename lanes<Lanes>::floats;
+  using I = typename lanes<Lanes>::ints;
+  constexpr int together = 16;  // the 17th candidate, the coarsest, is seldom close and goes alone
+  constexpr int groups = together / Lanes;
+  ue4m3 best;
+  if (tensor.is_settled(amax, best)) { return best; }
+  auto const codes = tensor.candidates(amax);
+  int const candidates = codes.last - codes.first + 1;
+  float const decode = static_cast<float>(tensor.decode_numerator / tensor.decode_divisor);
+
+  F multiplier[groups], decoded[groups], sum[groups];
+  for (int g = 0; g < groups; ++g) {
+    for (int i = 0; i < Lanes; ++i) {
+      int const code = codes.first + g * Lanes + i;
+      multiplier[g][i] = values_of<ue4m3>.value[code < codes.last ? code : codes.last];
+    }
+    decoded[g] = multiplier[g] * decode;
+    tensor.factor(multiplier[g], multiplier[g], multiplier[g]);
+    sum[g] = F{};
+  }
+  float power = 0.0f;
+  for (int k = 0; k < count; ++k) {
+    float const a = bits_float(float_bits(x(k)) & magnitude_mask);
+    power += a * a;
+    for (int g = 0; g < groups; ++g) {
+      F const z = a * multiplier[g];
+      I bounded = reinterpret_cast<I>(z);
+      bounded = bounded < 0x40C00000 ? bounded : (I{} + 0x40C00000);
+      I exponent = bounded & static_cast<int32_t>(infinity_bits);
+      exponent = exponent > 0x3F800000 ? exponent : (I{} + 0x3F800000);
+      I const magic = exponent + (22 << 23);
+      F const q = (reinterpret_cast<F>(bounded) + reinterpret_cast<F>(magic)) - reinterpret_cast<F>(magic);
+      F const error = q * decoded[g] - a;
+      sum[g] += error * error;
+    }
+  }
+
+  alignas(32) float errors[together + 1];
+  float least_near = fp4::detail::float_max;
+  for (int g = 0; g < groups; ++g) { store(errors + g * Lanes, sum[g]); }
+  int const in_lanes = candidates < together ? candidates : together;
+  for (int i = 0; i < in_lanes; ++i) { least_near = errors[i] < least_near ? errors[i] : least_near; }
+  auto const bound_of = [power](float least) { return least * 1.0001f + power * 1e-6f; };
+  if (candidates > together) {
+    float factor = values_of<ue4m3>.value[codes.last];
+    float const value = factor * decode;
+    tensor.factor(factor, factor, factor);
+    errors[together] = near_error(x, count, factor, value, bound_of(least_near));
+    least_near = errors[together] < least_near ? errors[together] : least_near;
+  }
+  float const bound = bound_of(least_near);
+  // As integers, so that no flag lets the compiler forget NaN.
+  bool const decides = float_bits(power) > float_bits(1e-25f) && float_bits(power) < float_bits(1e30f);
+  int survivors = 0, last = 0;
+  for (int i = 0; i < candidates; ++i) {
+    if (errors[i] <= bound) { ++survivors, last = i; }
+  }
+  if (decides && survivors == 1) { return {static_cast<uint8_t>(codes.first + last)}; }
+  double least = -1.0;
+  for (int i = 0; i < candidates; ++i) {
+    if (decides && !(errors[i] <= bound)) { continue; }
+    tensor.improve(x, count, {static_cast<uint8_t>(codes.first + i)}, best, least);
+  }
+  return best;
+}
+
+/// The scales of Lanes blocks under `four_over_six`, one block a lane; arithmetic and order are those of its choose().
+template <int Lanes, class Values>
+FP4_INLINE void four_over_six_in_lanes(fp4::detail::four_over_six_tensor const& tensor, Values const& values, int blocks,
+                                       int count, tile_scales& scales) noexcept {
+  using F = typename lanes<Lanes>::floats;
+  using I = typename lanes<Lanes>::ints;
+  int32_t volatile every_bit = -1;  // unknown to the compiler: stands between a product and a sum
+  I const keep = I{} + every_bit;
+  I const magnitude = I{} + static_cast<int32_t>(magnitude_mask);
+  for (int first = 0; first < blocks; first += Lanes) {
+    F base;
+    load(base, scales.amax + first);
+    base /= 6.0f;
+    base *= tensor.encode;
+    F scale[2] = {base * 1.5f, base}, factor[2], sum[2] = {F{}, F{}};
+    I code[2];
+    for (int k = 0; k < 2; ++k) {
+      round_scale<ue4m3>(scale[k], code[k]);
+      factor[k] = scale[k];
+      tensor.factor(factor[k], factor[k], factor[k]);
+    }
+    for (int i = 0; i < count; ++i) {
+      F x;
+      for (int lane = 0; lane < Lanes; ++lane) { x[lane] = first + lane < blocks ? values(first + lane)(i) : 0.0f; }
+      I const sign = reinterpret_cast<I>(x) & ~magnitude;
+      for (int k = 0; k < 2; ++k) {
+        F const z = x * factor[k];
+        I a = reinterpret_cast<I>(z) & magnitude;
+        I const q_sign = a > static_cast<int32_t>(infinity_bits) ? I{} : sign;  // NaN is +6
+        a = a < 0x40C00000 ? a : (I{} + 0x40C00000);
+        I exponent = a & static_cast<int32_t>(infinity_bits);
+        exponent = exponent > 0x3F800000 ? exponent : (I{} + 0x3F800000);
+        I const magic = exponent + (22 << 23);
+        F q = (reinterpret_cast<F>(a) + reinterpret_cast<F>(magic)) - reinterpret_cast<F>(magic);
+        q = reinterpret_cast<F>(reinterpret_cast<I>(q) | q_sign);
+        F const error = q * scale[k] * tensor.amax / tensor.range - x;
+        F const size = reinterpret_cast<F>(reinterpret_cast<I>(error) & magnitude);
+        if (tensor.measure == block_error::largest) {
+          I const a_size = reinterpret_cast<I>(size), most = reinterpret_cast<I>(sum[k]);  // NaN is the largest
+          sum[k] = reinterpret_cast<F>(a_size > most ? a_size : most);
+        } else if (tensor.measure == block_error::mean_absolute) {
+          sum[k] = sum[k] + size;
+        } else {
+          F const square = error * error;
+          sum[k] = sum[k] + reinterpret_cast<F>(reinterpret_cast<I>(square) & keep);
+        }
+      }
+    }
+    I const to_4 = sum[0] < sum[1];
+    code[1] = to_4 ? code[0] : code[1];
+    factor[1] = to_4 ? factor[0] : factor[1];
+    store(scales.factor + first, factor[1]);
+    for (int lane = 0; lane < Lanes; ++lane) { scales.code[first + lane] = static_cast<uint8_t>(code[1][lane]); }
+  }
+}
+
+}  // namespace fp4::cpu::detail
+FP4_EXACT_END
+
+#endif
