@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <fp4/fp4.hpp>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -34,6 +35,13 @@
 namespace checkpoint {
 
 enum class scale_layout { linear, tiled_128x4, tiled_8x4 };
+
+struct layout_name {
+  std::string_view text;
+  scale_layout layout;
+};
+inline constexpr layout_name layouts[] = {
+    {"linear", scale_layout::linear}, {"128x4", scale_layout::tiled_128x4}, {"8x4", scale_layout::tiled_8x4}};
 
 namespace detail {
 

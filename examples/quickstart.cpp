@@ -9,24 +9,21 @@
 #include <cstring>
 #include <exception>
 #include <fp4/fp4.hpp>
-#include <stdexcept>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "io/npy.hpp"
+#include "matrix.hpp"
 #include "report.hpp"
 
 namespace {
 
 /// A matrix, and where it comes from in words.
-struct tensor {
-  std::int64_t rows;
-  std::int64_t cols;
-  std::vector<float> values;
+struct input {
+  matrix values;
   std::string source;
-
-  [[nodiscard]] fp4::matrix_view<float const> view() const { return {values.data(), rows, cols}; }
 };
 
 /// Random numbers that are the same on every machine.
@@ -56,43 +53,26 @@ class generator {
 };
 
 /// What activations look like: normal numbers, and a few channels that are far larger.
-tensor generated() {
+input generated() {
   constexpr std::int64_t size = 4096, one_in = 256;
   constexpr float factor = 20;
-  tensor made{size, size, {}, "generated: normal, 1 column in 256 is 20 times larger"};
+  matrix made{size, size, {}};
   made.values.reserve(static_cast<std::size_t>(size * size));
   generator random;
   for (std::int64_t i = 0; i < size * size; ++i) {
     made.values.push_back(random.normal() * (i % one_in == one_in / 2 ? factor : 1.0f));
   }
-  return made;
+  return {std::move(made), "generated: normal, 1 column in 256 is 20 times larger"};
 }
 
-template <class Half>
-std::vector<float> widened(std::vector<Half> const& narrow) {
-  std::vector<float> wide;
-  wide.reserve(narrow.size());
-  for (Half const x : narrow) { wide.push_back(x.to_float()); }
-  return wide;
-}
-
-/// The array in a .npy file, its last axis as columns, all others together as rows.
-tensor read(char const* path) {
+input read(char const* path) {
   io::tensor_file opened = io::open_npy(path);
   io::tensor_info const& array = opened.tensors.front();
   if (array.count == 0) {
     opened.file.fail("the array of shape " + io::shape_text(array.shape) + " is empty");
   }
-  tensor found{1, array.shape.empty() ? 1 : array.shape.back(), {}, path};
-  found.rows = array.count / found.cols;
-  if (array.element == io::dtype::f32) {
-    found.values = opened.read<float>(array);
-  } else {
-    found.values = array.element == io::dtype::f16 ? widened(opened.read<fp4::float16>(array))
-                                                   : widened(opened.read<fp4::bfloat16>(array));
-    found.source += ", " + array.dtype_text + " widened to float32";
-  }
-  return found;
+  bool const is_wide = array.element == io::dtype::f32;
+  return {read_matrix(opened, array), path + (is_wide ? "" : ", from " + array.dtype_text)};
 }
 
 /// Seconds in which all threads together read the values once: each word is or-ed to a sum, and that is all.
@@ -117,15 +97,11 @@ double seconds_to_read(std::vector<float> const& values) {
 /// The table: a call is a row.
 class comparison {
  public:
-  explicit comparison(tensor const& t)
-      : tensor_(t),
-        seconds_to_read_(seconds_to_read(t.values)),
-        table_(report::joined<io::column>(
-            report::joined<io::column>({{"", "format", 19}}, report::accuracy_columns()),
-            {{"quantize", "GB/s"}, {"of a", "read"}, {"dequantize", "GB/s"}})) {
-    double const megabytes = static_cast<double>(t.values.size()) * sizeof(float) / 1e6;
-    std::printf("%lld x %lld float32, %.1f MB (%s)\n", static_cast<long long>(t.rows),
-                static_cast<long long>(t.cols), megabytes, t.source.c_str());
+  explicit comparison(input const& given)
+      : matrix_(given.values), seconds_to_read_(seconds_to_read(matrix_.values)), table_(columns()) {
+    double const megabytes = static_cast<double>(matrix_.values.size()) * sizeof(float) / 1e6;
+    std::printf("%lld x %lld float32, %.1f MB (%s)\n", static_cast<long long>(matrix_.rows),
+                static_cast<long long>(matrix_.cols), megabytes, given.source.c_str());
     std::printf("processor path: %s, %s; a streaming read of the tensor runs at %s GB/s\n\n",
                 fp4::cpu::name(fp4::cpu::best()), report::threads_text().c_str(),
                 report::gigabytes_per_second(megabytes * 1e6, seconds_to_read_).c_str());
@@ -136,30 +112,40 @@ class comparison {
             class Transform = fp4::no_transform>
   void row(char const* label, Scaling scaling = Scaling(), Rounding rounding = Rounding(),
            Transform transform = Transform()) {
-    if (tensor_.cols % Transform::size != 0) {
+    if (matrix_.cols % Transform::size != 0) {
       return table_.print_note(label, "needs a multiple of " + std::to_string(Transform::size) + " columns");
     }
-    fp4::quantized<Format> q(tensor_.rows, tensor_.cols, Scaling::decoding);
-    auto const result = report::measure(tensor_.view(), transform, q, memory_, 0.25, [&] {
-      return fp4::quantize(tensor_.view(), q.view(), scaling, rounding, transform);
+    fp4::quantized<Format> q(matrix_.rows, matrix_.cols, Scaling::decoding);
+    auto const result = report::measure(matrix_.view(), transform, q, memory_, 0.25, [&] {
+      return fp4::quantize(matrix_.view(), q.view(), scaling, rounding, transform);
     });
     double const share = 100 * seconds_to_read_ / result.quantize_seconds;
-    table_.print_row(report::joined<std::string>(
-        report::joined<std::string>({label}, report::accuracy(result)),
-        {report::gigabytes_per_second(result.bytes(), result.quantize_seconds),
-         io::fixed(share, share < 10 ? 1 : 0) + " %",
-         report::gigabytes_per_second(result.bytes(), result.dequantize_seconds)}));
+    std::vector<std::string> cells = {label};
+    for (std::string const& cell : report::accuracy(result)) { cells.push_back(cell); }
+    cells.push_back(report::gigabytes_per_second(result.bytes(), result.quantize_seconds));
+    cells.push_back(io::fixed(share, share < 10 ? 1 : 0) + " %");
+    cells.push_back(report::gigabytes_per_second(result.bytes(), result.dequantize_seconds));
+    table_.print_row(cells);
   }
 
  private:
-  tensor const& tensor_;
+  static std::vector<io::column> columns() {
+    std::vector<io::column> all = {{"", "format", 19}};
+    for (io::column const& c : report::accuracy_columns()) { all.push_back(c); }
+    all.push_back({"quantize", "GB/s"});
+    all.push_back({"of a", "read"});
+    all.push_back({"dequantize", "GB/s"});
+    return all;
+  }
+
+  matrix const& matrix_;
   double seconds_to_read_;
   io::table table_;
   report::scratch memory_;
 };
 
-void compare(tensor const& t) {
-  comparison table(t);
+void compare(input const& given) {
+  comparison table(given);
   table.row<fp4::nvfp4>("NVFP4");
   table.row<fp4::nvfp4>("NVFP4 four_over_six", fp4::four_over_six());
   table.row<fp4::nvfp4>("NVFP4 search", fp4::search());
@@ -196,6 +182,9 @@ int main(int argc, char** argv) {
   }
   try {
     compare(argument.empty() ? generated() : read(argv[1]));
+  } catch (std::bad_alloc const&) {
+    std::fputs("quickstart: there is not enough memory\n", stderr);
+    return 1;
   } catch (std::exception const& error) {
     std::fprintf(stderr, "quickstart: %s\n", error.what());
     return 1;

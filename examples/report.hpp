@@ -144,11 +144,4 @@ template <class Format, class Transform>
 #endif
 }
 
-/// Joins lists of columns or cells.
-template <class T>
-[[nodiscard]] std::vector<T> joined(std::vector<T> first, std::vector<T> const& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 }  // namespace report

@@ -67,7 +67,7 @@ inline nlohmann::json parse_header(std::string const& text, input_file const& fi
   }
 }
 
-/// The whole numbers in `entry[key]`, none above `largest`.
+/// The whole numbers in `entry[key]`, none above 2^63 - 1.
 template <class Integer>
 std::vector<Integer> whole_numbers(nlohmann::json const& entry, char const* key, input_file const& file,
                                    std::string const& subject) {

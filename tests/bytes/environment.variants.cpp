@@ -113,25 +113,28 @@ operation dequantizing(char const* name, std::uint64_t pinned, decode_rule rule)
 std::vector<operation> operations() {
   using std::uint64_t;
   std::vector<operation> all;
-  all.push_back(quantizing<nvfp4>("default", 0, choices<transformer_engine>{}));
+  all.push_back(quantizing<nvfp4>("default", 0x3809F6750B7B478Du, choices<transformer_engine>{}));
   all.push_back(quantizing<nvfp4>(
-      "default, stochastic, 2D", 0,
+      "default, stochastic, 2D", 0x3BDB16C2BF7E94B4u,
       choices<transformer_engine, stochastic, no_transform, blocks_2d>{{}, stochastic(3), {}, {}, {}}));
-  all.push_back(quantizing<nvfp4>("trtllm, hadamard<16> to bfloat16, column-wise", 0,
+  all.push_back(quantizing<nvfp4>("trtllm, hadamard<16> to bfloat16, column-wise", 0xA56AC8C680A1BEF8u,
                                   choices<trtllm, nearest_even, hadamard<16>, blocks_1d, columnwise>{
                                       {}, {}, hadamard<16>{}.to_bfloat16(), {}, {}}));
   all.push_back(quantizing<nvfp4>(
-      "four_over_six", 0,
+      "four_over_six", 0x790E309F4C49233Bu,
       choices<four_over_six, nearest_even, no_transform, blocks_2d>{four_over_six{}, {}, {}, {}, {}}));
-  all.push_back(quantizing<nvfp4>("search", 0, choices<search>{}));
-  all.push_back(quantizing<nvfp4>("exact, toward zero", 0, choices<exact, toward_zero>{}));
-  all.push_back(quantizing<nvfp4>("compressed_tensors_gpu", 0, choices<compressed_tensors_gpu>{}));
-  all.push_back(quantizing<nvfp4>("ggml", 0, choices<ggml>{}));
-  all.push_back(quantizing<mxfp8_e5m2>("mx_ceil", 0, choices<mx_ceil>{}));
-  all.push_back(quantizing<fp8_e4m3>("fp8", 0, choices<tensor_amax>{}));
-  all.push_back(dequantizing<float, nvfp4>("dequantize", 0, decode_rule::amax_over_range));
-  all.push_back(dequantizing<float16, nvfp4>("dequantize to float16", 0, decode_rule::quotient));
-  all.push_back(dequantizing<bfloat16, mxfp4>("dequantize to bfloat16", 0, decode_rule::block_only));
+  all.push_back(quantizing<nvfp4>("search", 0x2AFA2473F71BEE66u, choices<search>{}));
+  all.push_back(quantizing<nvfp4>("exact, toward zero", 0xA483E5E3C48CCAF5u, choices<exact, toward_zero>{}));
+  all.push_back(
+      quantizing<nvfp4>("compressed_tensors_gpu", 0x36BD93BAE9E39B52u, choices<compressed_tensors_gpu>{}));
+  all.push_back(quantizing<nvfp4>("ggml", 0x7F926205BD71ED4Du, choices<ggml>{}));
+  all.push_back(quantizing<mxfp8_e5m2>("mx_ceil", 0x79556B11943EF741u, choices<mx_ceil>{}));
+  all.push_back(quantizing<fp8_e4m3>("fp8", 0xF16A6618C8CBCC50u, choices<tensor_amax>{}));
+  all.push_back(dequantizing<float, nvfp4>("dequantize", 0x582AB42B34036A5Bu, decode_rule::amax_over_range));
+  all.push_back(
+      dequantizing<float16, nvfp4>("dequantize to float16", 0xA0C1BD0783E3215Au, decode_rule::quotient));
+  all.push_back(
+      dequantizing<bfloat16, mxfp4>("dequantize to bfloat16", 0x80B46CE31C8DBB00u, decode_rule::block_only));
   return all;
 }
 
