@@ -99,12 +99,15 @@ class comparison {
  public:
   explicit comparison(input const& given)
       : matrix_(given.values), seconds_to_read_(seconds_to_read(matrix_.values)), table_(columns()) {
-    double const megabytes = static_cast<double>(matrix_.values.size()) * sizeof(float) / 1e6;
+    auto const bytes = static_cast<double>(matrix_.values.size() * sizeof(float));
     std::printf("%lld x %lld float32, %.1f MB (%s)\n", static_cast<long long>(matrix_.rows),
-                static_cast<long long>(matrix_.cols), megabytes, given.source.c_str());
-    std::printf("processor path: %s, %s; a streaming read of the tensor runs at %s GB/s\n\n",
-                fp4::cpu::name(fp4::cpu::best()), report::threads_text().c_str(),
-                report::gigabytes_per_second(megabytes * 1e6, seconds_to_read_).c_str());
+                static_cast<long long>(matrix_.cols), bytes / 1e6, given.source.c_str());
+    is_timed_ = bytes >= report::least_timed_bytes;
+    std::string const speed = report::gigabytes_per_second(bytes, seconds_to_read_);
+    std::string const read = is_timed_ ? "a streaming read of the tensor runs at " + speed + " GB/s"
+                                       : "the tensor is too small to time";
+    std::printf("processor path: %s, %s; %s\n\n", fp4::cpu::name(fp4::cpu::best()),
+                report::threads_text().c_str(), read.c_str());
     table_.print_header();
   }
 
@@ -123,7 +126,7 @@ class comparison {
     std::vector<std::string> cells = {label};
     for (std::string const& cell : report::accuracy(result)) { cells.push_back(cell); }
     cells.push_back(report::gigabytes_per_second(result.bytes(), result.quantize_seconds));
-    cells.push_back(io::fixed(share, share < 10 ? 1 : 0) + " %");
+    cells.push_back(is_timed_ ? io::fixed(share, share < 10 ? 1 : 0) + " %" : "-");
     cells.push_back(report::gigabytes_per_second(result.bytes(), result.dequantize_seconds));
     table_.print_row(cells);
   }
@@ -140,6 +143,7 @@ class comparison {
 
   matrix const& matrix_;
   double seconds_to_read_;
+  bool is_timed_ = false;
   io::table table_;
   report::scratch memory_;
 };
@@ -158,15 +162,15 @@ void compare(input const& given) {
   std::puts(R"(
 bits         codes and block scales
 SQNR         signal to quantization noise, higher is better: 6 dB more halve the error (rel. L2)
-saturated    blocks with a value that was clipped; for FP8, which has no blocks, values
+saturated    blocks with a value that was clipped; in FP8, which has no blocks, values
 underflowed  blocks that are not zero but decode to zeros
 quantize     input bytes a second, with the pass that finds the largest magnitude where there is a tensor scale
 of a read    its share of the streaming read above, a plain loop over the same memory
 dequantize   output bytes a second
-             (medians of up to 9 runs into memory that was there before; the Hadamard transform is undone outside
-             the time)
+Speeds are medians of up to 9 runs into memory that was there before. "Hadamard 16" spreads each value over 16
+columns and is undone, outside the time, before the error is measured.
 
-Next: `quickstart weights.npy` for a tensor of yours, `quantize_file model.safetensors` for all of a model,
+Next: `quickstart weights.npy` for a tensor of yours, `quantize_file model.safetensors` for a whole model, and
 examples/round_trip.cpp for the code to write.)");
 }
 

@@ -109,7 +109,7 @@ template <class Format, class Transform>
 /// The columns of accuracy(), which every table of these programs has.
 [[nodiscard]] inline std::vector<io::column> accuracy_columns() {
   return {{"bits/", "value"},      {"SQNR", "dB", 5},         {"rel.", "L2", 6},
-          {"saturated", "blocks"}, {"underflowed", "blocks"}, {"NaN", "inputs"}};
+          {"saturated", "blocks"}, {"underflowed", "blocks"}, {"NaN, inf", "inputs"}};
 }
 
 /// One cell a column.
@@ -126,12 +126,15 @@ template <class Format, class Transform>
                        : io::fixed(std::sqrt(result.noise / result.signal), 4),
           std::to_string(result.found.saturated_blocks),
           std::to_string(result.found.underflowed_blocks),
-          std::to_string(result.found.nan_values)};
+          std::to_string(result.found.nan_values + result.found.infinite_values)};
 }
 
-/// "12.34" for bytes in seconds.
+/// Tensors of fewer bytes (as float32) are too small to time.
+inline constexpr double least_timed_bytes = 1e6;
+
+/// "12.34" for `bytes` in `seconds`, "-" where they are too few.
 [[nodiscard]] inline std::string gigabytes_per_second(double bytes, double seconds) {
-  return io::fixed(bytes / seconds / 1e9, 2);
+  return bytes < least_timed_bytes ? "-" : io::fixed(bytes / seconds / 1e9, 2);
 }
 
 /// "2 threads": those that the library's default execution takes.

@@ -38,11 +38,12 @@ void compare_amax() {
     auto const how = test::make_transform<Transform>(variant);
     float const wanted = reference::amax(in, how, Direction{});
     constexpr bool by_column = std::is_same_v<Direction, columnwise>;
-    std::vector<float> each;
-    for (std::int64_t i = 0; i < (by_column ? m.cols : m.rows); ++i) {
-      matrix_view<In const> const line = by_column ? matrix_view<In const>(in.data + i, m.rows, 1, stride)
-                                                   : matrix_view<In const>(in.row(i), 1, m.cols, stride);
-      each.push_back(reference::amax(line, how, Direction{}));
+    std::vector<float> const values_quantized = reference::detail::transformed_matrix(in, how, by_column);
+    std::vector<float> each(static_cast<std::size_t>(by_column ? m.cols : m.rows));
+    for (std::int64_t i = 0; i < m.rows * m.cols; ++i) {
+      float& most = each[static_cast<std::size_t>(by_column ? i % m.cols : i / m.cols)];
+      most = std::max(most, reference::detail::magnitude(
+                                values_quantized[static_cast<std::size_t>(i)]));  // keeps `most` at NaN
     }
     CAPTURE(m.rows, m.cols, Transform::size, by_column, variant);
     for (auto const path : test::paths()) {

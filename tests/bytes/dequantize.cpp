@@ -53,6 +53,31 @@ void fill(test::quantized_memory<Format, Layout>& q, std::uint64_t seed) {
   }
 }
 
+template <class Out>
+using values = std::vector<Out>;
+
+/// What the first wrong value is, with its codes.
+template <class Out, class View>
+std::string first_wrong(values<Out> const& got, values<Out> const& wanted, std::int64_t stride, View in) {
+  using format = typename View::format;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (same(got[i], wanted[i])) { continue; }
+    std::int64_t const r = static_cast<std::int64_t>(i) / stride, c = static_cast<std::int64_t>(i) % stride;
+    char where[120];
+    std::snprintf(where, sizeof where, "[%d, %d] is %a, wanted %a", static_cast<int>(r), static_cast<int>(c),
+                  static_cast<double>(fp4::detail::as_float(got[i])),
+                  static_cast<double>(fp4::detail::as_float(wanted[i])));
+    std::string text = where;
+    if (c >= in.cols) { return text + ", a gap"; }
+    if (format::has_block_scale) {
+      text += ", scale code " + std::to_string(in.scales[in.scale_offset(r, c / format::block_size)]);
+    }
+    return text + ", code " + std::to_string(element_at<format>(in.code_row(r), c).bits);
+  }
+  return "";
+}
+
+/// Empty when every path at every thread count writes the reference's values and nothing else.
 template <class Out, class Format, class Layout>
 std::string broken(std::int64_t rows, std::int64_t cols, tensor_scales_view scales, decode_rule rule,
                    int variant) {
@@ -61,29 +86,19 @@ std::string broken(std::int64_t rows, std::int64_t cols, tensor_scales_view scal
   quantized_view<Format, Layout, std::uint8_t const> const in = q.view;
   std::int64_t const stride = cols + variant % 2 * 3;
   for (std::uint8_t const byte : {std::uint8_t{0x7F}, std::uint8_t{0xA5}}) {
-    std::vector<Out> wanted(static_cast<std::size_t>(rows * stride), poison<Out>(byte));
+    if (rows * cols > 1000000 && byte == 0xA5) { break; }
+    values<Out> const poisoned(static_cast<std::size_t>(rows * stride), poison<Out>(byte));
+    values<Out> wanted = poisoned;
     reference::dequantize(in, scales, rule, matrix_view<Out>(wanted.data(), rows, cols, stride));
     for (auto const path : test::paths()) {
       std::string text;
       test::for_each_execution([&](auto execution, char const* threads) {
-        std::vector<Out> got(wanted.size(), poison<Out>(byte));
+        if (!text.empty()) { return; }
+        values<Out> got = poisoned;
         cpu::dequantize(in, scales, rule, matrix_view<Out>(got.data(), rows, cols, stride), execution, path);
-        for (std::size_t i = 0; i < got.size() && text.empty(); ++i) {
-          if (!same(got[i], wanted[i])) {
-            std::int64_t const r = static_cast<std::int64_t>(i) / stride,
-                               c = static_cast<std::int64_t>(i) % stride;
-            char where[200];
-            std::snprintf(where, sizeof where, "%s, %s: [%d, %d] is %a, wanted %a", cpu::name(path), threads,
-                          static_cast<int>(r), static_cast<int>(c),
-                          static_cast<double>(fp4::detail::as_float(got[i])),
-                          static_cast<double>(fp4::detail::as_float(wanted[i])));
-            text = where;
-            if (Format::has_block_scale && c < cols) {
-              text += ", scale code " + std::to_string(in.scales[in.scale_offset(r, c / Format::block_size)]);
-            }
-            if (c < cols) { text += ", code " + std::to_string(element_at<Format>(in.code_row(r), c).bits); }
-          }
-        }
+        bool const equal = std::memcmp(got.data(), wanted.data(), got.size() * sizeof(Out)) == 0;
+        if (!equal) { text = first_wrong(got, wanted, stride, in); }
+        if (!text.empty()) { text = std::string(cpu::name(path)) + ", " + threads + ": " + text; }
       });
       if (!text.empty()) { return text; }
     }
@@ -144,10 +159,7 @@ TEST_CASE("dequantize: large output") {
 #ifndef FP4_TEST_QUICK
   tensor_scale const scale = tensor_scale::from_amax(10.5f);
   CHECK(broken<float, nvfp4, linear_scales>(2050, 2056, {&scale, 1}, decode_rule::amax_over_range, 1) == "");
-  CHECK(broken<float, nvfp4, linear_scales>(2050, 2048, {&scale, 1}, decode_rule::amax_over_range, 2) == "");
-  CHECK(broken<bfloat16, nvfp4, tiled_128x4_scales>(4097, 2049, {&scale, 1}, decode_rule::product, 3) == "");
-  CHECK(broken<bfloat16, mxfp8_e4m3, linear_scales>(4097, 2080, {&scale, 1}, decode_rule::block_only, 4) ==
-        "");
+  CHECK(broken<bfloat16, nvfp4, tiled_128x4_scales>(4097, 2049, {&scale, 1}, decode_rule::product, 2) == "");
 #endif
 }
 TEST_CASE("dequantize: FP8") {

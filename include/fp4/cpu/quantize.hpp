@@ -14,8 +14,8 @@ namespace detail {
 template <class In, class Format, class Layout, class Choices, class Execution>
 void quantize_checked(matrix_view<In const> in, quantized_view<Format, Layout> out, tensor_scales_view scales,
                       Choices const& how, Execution execution, path p) {
-  constexpr bool has_padding = !std_types::is_same<Layout, linear_scales>::value;
-  if (has_padding && Format::has_block_scale && out.scale_bytes_needed() > 0) {
+  // Padding exists where the layout takes more bytes than there are scales.
+  if (Format::has_block_scale && out.scale_bytes_needed() > out.rows * out.blocks_per_row()) {
     std::memset(out.scales, 0, static_cast<size_t>(out.scale_bytes_needed()));
   }
   with_backend(p, [&](auto backend) {

@@ -51,6 +51,25 @@ FP4_INLINE void round_scale(F& v, I& code) noexcept {
          (min_normal_exponent >> (23 - Scale::mantissa_bits));
 }
 
+/// Nearest even codes of a signed format whose elements take a byte, saturating; NaN as Element::from_float has it.
+template <class Element, class F, class I>
+FP4_INLINE void round_element(F const& z, I& code) noexcept {
+  constexpr int32_t min_normal_exponent = (128 - Element::bias) << 23;
+  constexpr int32_t to_magic = (23 - Element::mantissa_bits) << 23;
+  constexpr int32_t largest = static_cast<int32_t>(fp4::detail::decode_magnitude(Element::max_code, Element::mantissa_bits, Element::bias));
+  I const bits = reinterpret_cast<I>(z);
+  I const magnitude = bits & static_cast<int32_t>(magnitude_mask);
+  I const bounded = magnitude < largest ? magnitude : (I{} + largest);
+  I exponent = bounded & static_cast<int32_t>(infinity_bits);
+  exponent = exponent > min_normal_exponent ? exponent : (I{} + min_normal_exponent);
+  I const magic = exponent + to_magic;
+  F const shifted = reinterpret_cast<F>(bounded) + reinterpret_cast<F>(magic);
+  code = (reinterpret_cast<I>(shifted) - magic) + (exponent >> (23 - Element::mantissa_bits)) -
+         (min_normal_exponent >> (23 - Element::mantissa_bits));
+  code |= bits >> (32 - Element::width) & Element::sign_bit;
+  code = magnitude > static_cast<int32_t>(infinity_bits) ? I{} + (Element::has_nan ? Element::nan_code : Element::max_code) : code;
+}
+
 /// scalar_backend::rounded_scales, Lanes blocks at a time; computes on past `blocks` to a multiple of Lanes.
 template <int Lanes, class Scale, class Tensor>
 FP4_INLINE void rounded_scales_in_lanes(Tensor const& tensor, int blocks, tile_scales& scales) noexcept {

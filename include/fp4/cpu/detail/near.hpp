@@ -144,7 +144,8 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
   }
   float const bound = bound_of(least_near);
   // As integers, so that no flag lets the compiler forget NaN.
-  bool const decides = float_bits(power) > float_bits(1e-25f) && float_bits(power) < float_bits(1e30f);
+  bool const decides = float_bits(power) > float_bits(1e-25f) && float_bits(power) < float_bits(1e30f) &&
+                       float_bits(decode) < infinity_bits;
   int survivors = 0, last = 0;
   for (int i = 0; i < candidates; ++i) {
     if (errors[i] <= bound) { ++survivors, last = i; }

@@ -80,7 +80,11 @@ struct portable_backend : scalar_backend {
   template <class Format, class Tensor, class Rounding, class In>
   static void convert(Tensor const& tensor, Rounding rounding, random_source random, In const* x, int blocks,
                       tile_scales const& scales, uint8_t* codes) noexcept {
-    if constexpr (!std_types::is_same<typename Format::element, e2m1>::value || Tensor::elements == element_rule::own) {
+    constexpr bool is_e2m1 = std_types::is_same<typename Format::element, e2m1>::value;
+    constexpr bool is_nearest = std_types::is_same<Rounding, nearest_even>::value;
+    if constexpr (!is_e2m1 && is_nearest && Tensor::elements == element_rule::multiply) {
+      convert_to_bytes<Format>(tensor, x, blocks, scales, codes);
+    } else if constexpr (!is_e2m1 || Tensor::elements == element_rule::own) {
       scalar_backend::convert<Format>(tensor, rounding, random, x, blocks, scales, codes);
     } else {
       int const chunks = blocks * Format::block_size / 16;
@@ -151,6 +155,23 @@ struct portable_backend : scalar_backend {
     }
   }
 
+  template <class Format, class Tensor, class In>
+  static void convert_to_bytes(Tensor const& tensor, In const* x, int blocks, tile_scales const& scales,
+                               uint8_t* codes) noexcept {
+    int const elements = blocks * Format::block_size, whole = elements / 4 * 4;
+    for (int first = 0; first < whole; first += 4) {
+      ints raw, code;
+      load_values(raw, x + first);
+      floats const z = reinterpret_cast<floats>(raw) * scales.factor[Format::has_block_scale ? first / Format::block_size : 0];
+      round_element<typename Format::element>(z, code);
+      for (int i = 0; i < 4; ++i) { codes[first + i] = static_cast<uint8_t>(code[i]); }
+    }
+    // Only a format without blocks has a rest.
+    if (whole < elements) {
+      scalar_backend::convert<Format>(tensor, nearest_even{}, {}, x + whole, elements - whole, scales, codes + whole);
+    }
+  }
+
   /// fp32 bits of four values.
   template <class In>
   static FP4_INLINE void load_values(ints& v, In const* x) noexcept {
@@ -212,7 +233,7 @@ struct portable_backend : scalar_backend {
     ints a, sign, exponent;
     bound(z, a, sign);
     binade(a, exponent);
-    ints const to_steps = (271 << 23) - exponent;
+    ints const to_steps = (144 << 23) - (exponent - (127 << 23));  // (271 << 23) - exponent overflows an int
     floats const steps = reinterpret_cast<floats>(a) * reinterpret_cast<floats>(to_steps);
     ints const whole = __builtin_convertvector(steps, ints);
     code = (whole + random16 + (exponent >> 6) - (254 << 16)) >> 16 | sign;

@@ -159,12 +159,14 @@ class quantize_job {
     if constexpr (!Format::has_block_scale) { return; }
     if constexpr (std_types::is_same<Layout, linear_scales>::value) {
       std::memcpy(out_.scales + row * blocks_per_row_ + block, code, static_cast<size_t>(count));
-    } else {  // four blocks lie together in every tiled layout, and a tile starts at a multiple of four
-      for (int i = 0; i < count;) {
-        int const run = count - i < 4 - static_cast<int>((block + i) % 4) ? count - i : 4 - static_cast<int>((block + i) % 4);
-        std::memcpy(out_.scales + Layout::offset(row, block + i, blocks_per_row_), code + i, static_cast<size_t>(run));
-        i += run;
+    } else {  // four blocks lie together in every tiled layout, at equal distances along a row
+      uint8_t* to = out_.scales + Layout::offset(row, block, blocks_per_row_);
+      int64_t const next = Layout::offset(0, 4, blocks_per_row_);
+      int i = 0;
+      if (block % 4 == 0) {
+        for (; i + 4 <= count; i += 4, to += next) { std::memcpy(to, code + i, 4); }
       }
+      for (; i < count; ++i) { out_.scales[Layout::offset(row, block + i, blocks_per_row_)] = code[i]; }
     }
   }
 

@@ -19,19 +19,27 @@ using fp4::detail::infinity_bits;
 using fp4::detail::magnitude_mask;
 
 /// A tile is at most this many elements of one row: what stays in the first-level cache between two passes.
-inline constexpr int tile_elements = 1024;
+inline constexpr int tile_elements = 2048;
 template <class Format>
 inline constexpr int tile_blocks = tile_elements / Format::block_size;
 inline constexpr int max_tile_blocks = tile_elements / 16;
+
+/// What is known of the numbers that are rounded to a tile's elements.
+enum class number_range : unsigned char {
+  unknown,
+  below_seven,  ///< in magnitude, so that nearest rounding does not pass e2m1's largest
+  finite,
+  any,  ///< infinities and NaN among them
+};
 
 /// What a tile's blocks are scaled with. A format without block scales has one factor, factor[0].
 struct tile_scales {
   alignas(64) float amax[max_tile_blocks];
   alignas(64) float factor[max_tile_blocks];
   alignas(64) uint8_t code[max_tile_blocks];
-  bool has_nan = true;  ///< False where every value is known to be a number.
-  int read_ahead =
-      0;  ///< Bytes from a value to one that will be needed soon: worth a prefetch. 0 if there is none.
+  bool has_nan = true;                         ///< False where every value is known to be a number.
+  number_range range = number_range::unknown;  ///< For backends that look at it.
+  int read_ahead = 0;  ///< Bytes from a value to one that will be needed soon: worth a prefetch. 0 if there is none.
 };
 
 /// Where a tile draws its random bits: sixteen elements from `position`, the next from position + 1, ...
