@@ -106,7 +106,8 @@ if(FP4_BUILD_VARIANTS)
   # over the rows. The tests without a variant are one row more: the project's compiler, C++17, Release.
   set(quick -DFP4_TEST_QUICK)
   fp4_variant(gcc-O0 gcc -std=c++17 -O0 ${quick})
-  fp4_variant(gcc-O1-sanitize gcc -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all ${quick})
+  set(sanitize -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-maybe-uninitialized)  # g++'s advice
+  fp4_variant(gcc-O1-sanitize gcc -std=c++20 -O1 ${sanitize} ${quick})
   fp4_variant(gcc-O2-native-fast-math gcc -std=c++2b -O2 -march=native -ffast-math)
   fp4_variant(gcc-O3-native-contract gcc -std=c++17 -O3 -march=native -ffp-contract=fast -fopenmp)
   fp4_variant(clang-O0 clang -std=c++2b -O0 ${quick})

@@ -9,10 +9,10 @@
 
 namespace test::product {
 
-using namespace test::pairs;
+using namespace pairs;
 
 constexpr bool is_legal(int s, int r, int sh) {
-  return legal(scheme, s, rounding, r) && legal(scheme, s, shape, sh);
+  return legal(pairs::scheme, s, pairs::rounding, r) && legal(pairs::scheme, s, pairs::shape, sh);
 }
 
 /// I counts transforms x roundings x shapes x directions.

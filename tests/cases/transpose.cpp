@@ -24,8 +24,8 @@ TEST_CASE("L15: codes are transposed as nibbles", "[cases]") {
   auto const codes_of = [](test::bytes const& b) {  // two bytes a row, without the padding
     test::octets found;
     for (std::size_t r = 0; r < 4; ++r) {
-      found.insert(found.end(), b.codes.begin() + 8 * static_cast<long>(r),
-                   b.codes.begin() + 8 * static_cast<long>(r) + 2);
+      found.push_back(b.codes[8 * r]);
+      found.push_back(b.codes[8 * r + 1]);
     }
     return found;
   };

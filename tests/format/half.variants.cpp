@@ -94,6 +94,9 @@ TEST_CASE("16-bit floats overflow to infinity and keep the sign of NaN", "[forma
   CHECK(half(0x477FEFFFu) == 0x7BFF);  // just below 65520
   CHECK(half(0x477FF000u) == 0x7C00);
   CHECK(half(0xFF7FFFFFu) == 0xFC00);
+  for (std::uint32_t bits = 0x47800000u; bits <= 0x7F800000u; bits += 0x00100000u) {
+    CHECK(half(bits) == 0x7C00);
+  }
   CHECK(brain(0x7F7F7FFFu) == 0x7F7F);
   CHECK(brain(0x7F7F8000u) == 0x7F80);
   CHECK(brain(0xFF7FFFFFu) == 0xFF80);

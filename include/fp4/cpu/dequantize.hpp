@@ -37,6 +37,7 @@ class dequantize_job {
         if (scales_.count != 1 && unit + 1 < last) { decoder = decoder_of(row); }
       }
     }
+    if (streams_) { Backend::end_streams(); }
   }
 
  private:

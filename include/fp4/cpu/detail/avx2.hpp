@@ -2,6 +2,7 @@
 #pragma once
 
 #include "avx2_amax.hpp"
+#include "avx2_decode.hpp"
 #include "avx2_near.hpp"
 #include "avx2_scales.hpp"
 #include "avx2_stochastic.hpp"
@@ -82,6 +83,23 @@ struct avx2_backend : portable_backend {
       }
     }
   }
+
+  template <class Scale>
+  static void decode_factors(block_decoder const& decoder, int blocks, tile_scales& scales) noexcept {
+    avx2::decode_factors<Scale>(decoder, blocks, scales);
+  }
+
+  template <class Format, class Out>
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks,
+                     tile_scales const& scales, Out* out, bool streams) noexcept {
+    bool done = false;
+    if constexpr (std_types::is_same<typename Format::element, e2m1>::value) {
+      done = avx2::decode_blocks<Format::block_size>(decoder, codes, blocks, scales, out, streams);
+    }
+    if (!done) { scalar_backend::decode<Format>(decoder, codes, blocks, scales, out, streams); }
+  }
+
+  static void end_streams() noexcept { _mm_sfence(); }
 };
 
 }  // namespace fp4::cpu::detail

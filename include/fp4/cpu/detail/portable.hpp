@@ -233,8 +233,8 @@ struct portable_backend : scalar_backend {
     ints a, sign, exponent;
     bound(z, a, sign);
     binade(a, exponent);
-    ints const to_steps = (144 << 23) - (exponent - (127 << 23));  // (271 << 23) - exponent overflows an int
-    floats const steps = reinterpret_cast<floats>(a) * reinterpret_cast<floats>(to_steps);
+    ints const inverse = (254 << 23) - exponent;
+    floats const steps = reinterpret_cast<floats>(a) * 0x1p17f * reinterpret_cast<floats>(inverse);
     ints const whole = __builtin_convertvector(steps, ints);
     code = (whole + random16 + (exponent >> 6) - (254 << 16)) >> 16 | sign;
   }

@@ -160,6 +160,9 @@ struct scalar_backend {
     }
   }
 
+  /// Makes values that `decode` streamed visible to other threads.
+  static void end_streams() noexcept {}
+
   /// Transforms `count` values, a multiple of the transform's size.
   template <class Transform, class In>
   static void transform(Transform const& how, In const* x, int count, float* out) noexcept {
