@@ -20,9 +20,7 @@ __attribute__((target("avx2"))) float largest_of(float const* x, std::int64_t co
   __m256 largest[registers];
   for (auto& l : largest) { l = _mm256_setzero_ps(); }
   for (std::int64_t i = 0; i + registers * 8 <= count; i += registers * 8) {
-    for (int r = 0; r < registers; ++r) {
-      largest[r] = _mm256_max_ps(largest[r], _mm256_loadu_ps(x + i + r * 8));
-    }
+    for (int r = 0; r < registers; ++r) { largest[r] = _mm256_max_ps(largest[r], _mm256_loadu_ps(x + i + r * 8)); }
   }
   for (int r = 1; r < registers; ++r) { largest[0] = _mm256_max_ps(largest[0], largest[r]); }
   alignas(32) float lanes[8];
@@ -60,9 +58,8 @@ void fill(float* x, std::int64_t count, float value) noexcept { std::fill_n(x, c
 template <class Work>
 void in_parts(problem const& p, int threads, Work const& work) {
   with_threads(threads, [&](auto execution) {
-    fp4::detail::for_each_part(
-        execution, p.rows, 1 + 32768 / p.cols,
-        [&](std::int64_t first, std::int64_t last) { work(p.part(first, last - first)); });
+    fp4::detail::for_each_part(execution, p.rows, 1 + 32768 / p.cols,
+                               [&](std::int64_t first, std::int64_t last) { work(p.part(first, last - first)); });
   });
 }
 
@@ -80,10 +77,9 @@ std::vector<operation> limit_operations() {
                     in_parts(whole, threads, [](problem const& p) { fill(p.out, p.values(), 1.0f); });
                   }});
 #if FP4_HAS_AVX2_PATH
-  list.push_back(
-      {"limit/write_non_temporal", "fp32", 0, 4, limit::write, false, [](problem const& whole, int threads) {
-         in_parts(whole, threads, [](problem const& p) { fill_around_caches(p.out, p.values(), 1.0f); });
-       }});
+  list.push_back({"limit/write_non_temporal", "fp32", 0, 4, limit::write, false, [](problem const& whole, int threads) {
+                    in_parts(whole, threads, [](problem const& p) { fill_around_caches(p.out, p.values(), 1.0f); });
+                  }});
 #endif
   list.push_back({"limit/memcpy", "fp32", 4, 4, limit::copy, false, [](problem const& whole, int threads) {
                     in_parts(whole, threads, [](problem const& p) {

@@ -34,15 +34,13 @@ void run_own_part(benchmark::State& state, bench::operation const& operation, be
     benchmark::ClobberMemory();
   }
   double const seconds = bench::thread_seconds() - before;
-  double const values =
-      static_cast<double>(problem.values()) * static_cast<double>(state.iterations()) / seconds;
+  double const values = static_cast<double>(problem.values()) * static_cast<double>(state.iterations()) / seconds;
   state.counters["values/s"] = values;
   state.counters["in_B/s"] = values * operation.bytes_in;
   state.counters["out_B/s"] = values * operation.bytes_out;
 }
 
-void run_with_openmp(benchmark::State& state, bench::operation const& operation,
-                     bench::named_size const& size) {
+void run_with_openmp(benchmark::State& state, bench::operation const& operation, bench::named_size const& size) {
   bench::problem const problem = problem_of(size, 0, 1);
   for (auto _ : state) {
     operation.run(problem, 2);
@@ -67,8 +65,7 @@ void add(bench::operation const& operation, bench::named_size const& size, bool 
 
 void add_openmp(bench::operation const& operation, bench::named_size const& size) {
   std::string const name = operation.name + '/' + operation.type + '/' + size.name + "/openmp:2";
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& state) { run_with_openmp(state, operation, size); })
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { run_with_openmp(state, operation, size); })
       ->Unit(benchmark::kMicrosecond)
       ->UseRealTime();
 }
@@ -82,9 +79,7 @@ int main(int count, char** arguments) {
       if (operation.is_slow && size.rows == bench::largest.rows) { continue; }
       add(operation, size, two_threads);
       bool const shows_openmp = operation.name == "quantize/nearest" || operation.name == "dequantize";
-      if (FP4_HAS_OPENMP && two_threads && shows_openmp && operation.type == "fp32") {
-        add_openmp(operation, size);
-      }
+      if (FP4_HAS_OPENMP && two_threads && shows_openmp && operation.type == "fp32") { add_openmp(operation, size); }
     }
   }
   benchmark::AddCustomContext("compiler", bench::compiler_name());

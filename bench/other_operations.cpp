@@ -12,8 +12,7 @@ operation dequantization() {
         p.codes, p.scales, p.values() / fp4::nvfp4::block_size, p.rows, p.cols);
     fp4::tensor_scale const scale = fp4::tensor_scale::from_amax(p.amax);
     with_threads(threads, [&](auto execution) {
-      fp4::cpu::dequantize(quantized, {&scale, 1}, fp4::transformer_engine::decoding, p.output<Out>(),
-                           execution);
+      fp4::cpu::dequantize(quantized, {&scale, 1}, fp4::transformer_engine::decoding, p.output<Out>(), execution);
     });
   };
   return {"dequantize", type_name<Out>(), 0.5625, sizeof(Out), limit::write, false, run};
@@ -23,8 +22,7 @@ template <class In>
 operation largest_magnitude() {
   auto const run = [](problem const& p, int threads) {
     with_threads(threads, [&](auto execution) {
-      float volatile const amax =
-          fp4::cpu::amax(p.input<In>(), fp4::no_transform{}, fp4::rowwise{}, execution);
+      float volatile const amax = fp4::cpu::amax(p.input<In>(), fp4::no_transform{}, fp4::rowwise{}, execution);
       static_cast<void>(amax);
     });
   };
@@ -50,8 +48,8 @@ operation scale_relayout() {
     constexpr std::int64_t blocks = 512;
     std::int64_t const bytes = 2 * p.values();
     with_threads(threads, [&](auto execution) {
-      fp4::cpu::relayout_scales<fp4::linear_scales, fp4::tiled_128x4_scales>(
-          from, bytes, to, bytes, bytes / blocks, blocks, execution);
+      fp4::cpu::relayout_scales<fp4::linear_scales, fp4::tiled_128x4_scales>(from, bytes, to, bytes, bytes / blocks,
+                                                                             blocks, execution);
     });
   };
   return {"scales_to_128x4", "bytes", 2, 2, limit::copy, false, run};

@@ -123,8 +123,7 @@ double measure(bench::operation const& operation, bench::problem const& whole, t
     double const before = bench::thread_seconds();
     operation.run(part, 1);
     double const seconds = bench::thread_seconds() - before;
-    rates[static_cast<std::size_t>(i)] =
-        operation.counted_bytes() * static_cast<double>(part.values()) / seconds;
+    rates[static_cast<std::size_t>(i)] = operation.counted_bytes() * static_cast<double>(part.values()) / seconds;
   });
   double sum = 0;
   for (double const rate : rates) { sum += rate; }
@@ -169,16 +168,15 @@ void print(result const& r) {
   std::string const name = std::string(r.what.operation) + '/' + r.what.type;
   auto const i = static_cast<std::size_t>(r.threads - 1);
   std::printf("%-36s %d  %8.2f  %6.1f %% [%.1f-%.1f] of %-28s %8.2f   %s -> %s\n", name.c_str(), r.threads,
-              r.rate.median * 1e-9, r.ratio.median * 100, r.ratio.least * 100, r.ratio.most * 100,
-              r.what.baseline, r.baseline.median * 1e-9, percent(r.what.goal[i]).c_str(),
-              percent(r.what.aim[i]).c_str());
+              r.rate.median * 1e-9, r.ratio.median * 100, r.ratio.least * 100, r.ratio.most * 100, r.what.baseline,
+              r.baseline.median * 1e-9, percent(r.what.goal[i]).c_str(), percent(r.what.aim[i]).c_str());
   std::fflush(stdout);
 }
 
 std::string json(summary const& s, double unit) {
   char text[96];
-  std::snprintf(text, sizeof text, "{\"median\": %.5g, \"min\": %.5g, \"max\": %.5g}", s.median * unit,
-                s.least * unit, s.most * unit);
+  std::snprintf(text, sizeof text, "{\"median\": %.5g, \"min\": %.5g, \"max\": %.5g}", s.median * unit, s.least * unit,
+                s.most * unit);
   return text;
 }
 
@@ -192,9 +190,8 @@ void write_json(char const* path, std::vector<result> const& results, int rounds
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
   file << "{\"context\": {\"date\": \"" << date << "\", \"compiler\": \"" << bench::compiler_name()
-       << "\", \"processor\": \"" << bench::processor_name() << "\", \"path\": \""
-       << fp4::cpu::name(fp4::cpu::best()) << "\", \"rounds\": " << rounds << ", \"load_after\": \"" << load
-       << "\"},\n\"results\": [";
+       << "\", \"processor\": \"" << bench::processor_name() << "\", \"path\": \"" << fp4::cpu::name(fp4::cpu::best())
+       << "\", \"rounds\": " << rounds << ", \"load_after\": \"" << load << "\"},\n\"results\": [";
   char const* separator = "\n";
   for (auto const& r : results) {
     auto const i = static_cast<std::size_t>(r.threads - 1);
@@ -248,9 +245,8 @@ int main(int count, char** arguments) {
   auto const operations = bench::all_operations();
   bench::workspace const workspace(bench::largest.rows, bench::largest.cols);
   bench::problem const problem = workspace.sized(bench::largest.rows, bench::largest.cols);
-  std::printf(
-      "operation/type, threads, GB/s, ratio [min-max] of baseline, its GB/s, goal -> aim; %s, %d rounds\n",
-      bench::compiler_name().c_str(), rounds);
+  std::printf("operation/type, threads, GB/s, ratio [min-max] of baseline, its GB/s, goal -> aim; %s, %d rounds\n",
+              bench::compiler_name().c_str(), rounds);
   std::vector<result> results;
   int const most_threads = std::thread::hardware_concurrency() > 1 ? 2 : 1;
   for (int size = 1; size <= most_threads; ++size) {

@@ -65,16 +65,15 @@ workspace::workspace(std::int64_t rows, std::int64_t cols)
   whole_.out = out_.as<float>();
 
   // Rounding to 16 bits may raise the largest value: take the largest of the three.
-  for (float const amax :
-       {amax_of<float>(whole_), amax_of<fp4::float16>(whole_), amax_of<fp4::bfloat16>(whole_)}) {
+  for (float const amax : {amax_of<float>(whole_), amax_of<fp4::float16>(whole_), amax_of<fp4::bfloat16>(whole_)}) {
     whole_.amax = whole_.amax < amax ? amax : whole_.amax;
   }
   whole_.amax_hadamard_16 = fp4::cpu::amax(whole_.input<float>(), fp4::hadamard<16>{}) * 1.01f;
   whole_.amax_hadamard_128 = fp4::cpu::amax(whole_.input<float>(), fp4::hadamard<128>{}) * 1.01f;
 
   std::int64_t const blocks = rows * cols / fp4::nvfp4::block_size;
-  fp4::quantized_view<fp4::nvfp4> const quantized(codes_.as<std::uint8_t>(), scales_.as<std::uint8_t>(),
-                                                  blocks, rows, cols);
+  fp4::quantized_view<fp4::nvfp4> const quantized(codes_.as<std::uint8_t>(), scales_.as<std::uint8_t>(), blocks, rows,
+                                                  cols);
   fp4::quantize(whole_.input<float>(), quantized, fp4::tensor_scale::from_amax(whole_.amax));
 }
 

@@ -49,9 +49,9 @@ template <class Layout, class Format>
 std::vector<std::uint8_t> relaid_scales(fp4::quantized<Format> const& q) {
   std::int64_t const blocks = Format::blocks(q.cols());
   std::vector<std::uint8_t> scales(static_cast<std::size_t>(Layout::bytes(q.rows(), blocks)));
-  fp4::cpu::relayout_scales<fp4::linear_scales, Layout>(
-      q.scales().data(), static_cast<std::int64_t>(q.scales().size()), scales.data(),
-      static_cast<std::int64_t>(scales.size()), q.rows(), blocks);
+  fp4::cpu::relayout_scales<fp4::linear_scales, Layout>(q.scales().data(), static_cast<std::int64_t>(q.scales().size()),
+                                                        scales.data(), static_cast<std::int64_t>(scales.size()),
+                                                        q.rows(), blocks);
   return scales;
 }
 
@@ -63,13 +63,9 @@ template <class Format>
 io::named_tensor scales_of(std::string const& name, fp4::quantized<Format> const& q, scale_layout layout) {
   bool const is_e4m3 = std::is_same_v<typename Format::scale, fp4::ue4m3> && layout == scale_layout::linear;
   std::int64_t const blocks = Format::blocks(q.cols());
-  std::int64_t const tile_rows = layout == scale_layout::tiled_128x4 ? 128
-                                 : layout == scale_layout::tiled_8x4 ? 8
-                                                                     : 1;
+  std::int64_t const tile_rows = layout == scale_layout::tiled_128x4 ? 128 : layout == scale_layout::tiled_8x4 ? 8 : 1;
   std::int64_t const tile_blocks = layout == scale_layout::linear ? 1 : 4;
-  auto const padded = [](std::int64_t x, std::int64_t multiple) {
-    return (x + multiple - 1) / multiple * multiple;
-  };
+  auto const padded = [](std::int64_t x, std::int64_t multiple) { return (x + multiple - 1) / multiple * multiple; };
   return {name + "_scale",
           is_e4m3 ? "F8_E4M3" : "U8",
           {padded(q.rows(), tile_rows), padded(blocks, tile_blocks)},
@@ -85,16 +81,12 @@ template <class Format>
 void append(std::vector<io::named_tensor>& tensors, std::string const& name, fp4::quantized<Format> const& q,
             scale_layout layout) {
   bool const is_e4m3 = std::is_same_v<typename Format::element, fp4::e4m3>;
-  tensors.push_back({name,
-                     is_e4m3 ? "F8_E4M3" : "U8",
-                     {q.rows(), Format::row_bytes(q.cols())},
-                     detail::bytes_of(q.codes())});
+  tensors.push_back(
+      {name, is_e4m3 ? "F8_E4M3" : "U8", {q.rows(), Format::row_bytes(q.cols())}, detail::bytes_of(q.codes())});
   if constexpr (Format::has_block_scale) { tensors.push_back(detail::scales_of(name, q, layout)); }
   if constexpr (Format::has_tensor_scale) {
-    float const factor =
-        Format::has_block_scale ? q.tensor_scale().decode() : 1.0f / q.tensor_scale().encode();
-    tensors.push_back(
-        {name + (Format::has_block_scale ? "_scale_2" : "_scale"), "F32", {}, io::to_bytes(&factor, 1)});
+    float const factor = Format::has_block_scale ? q.tensor_scale().decode() : 1.0f / q.tensor_scale().encode();
+    tensors.push_back({name + (Format::has_block_scale ? "_scale_2" : "_scale"), "F32", {}, io::to_bytes(&factor, 1)});
   }
 }
 

@@ -63,9 +63,8 @@ report::outcome quantize(job& all, std::string const& name, fp4::matrix_view<flo
   }
   if (!all.chosen.output.empty()) {
     if (result.found.infinite_values != 0 || std::isinf(q.tensor_scale().stored())) {
-      throw io::file_error(all.chosen.input,
-                           "tensor " + io::in_quotes(name) +
-                               " has an infinite magnitude, so no scale fits it; nothing was saved");
+      throw io::file_error(all.chosen.input, "tensor " + io::in_quotes(name) +
+                                                 " has an infinite magnitude, so no scale fits it; nothing was saved");
     }
     checkpoint::append(all.saved, name, q, all.chosen.layout.layout);
   }
@@ -103,15 +102,13 @@ kind const& find_kind(command_line::options const& chosen) {
   for (kind const& k : kinds) {
     if (k.format != chosen.format || !(chosen.scaling.empty() || k.scaling == chosen.scaling)) { continue; }
     if (chosen.seed && !k.is_4_bit) {
-      throw std::invalid_argument("stochastic rounding is for 4-bit formats, and " + chosen.format +
-                                  " is none");
+      throw std::invalid_argument("stochastic rounding is for 4-bit formats, and " + chosen.format + " is none");
     }
     return k;
   }
-  throw std::invalid_argument(
-      "there is no format " + io::in_quotes(chosen.format) +
-      (chosen.scaling.empty() ? "" : " with the scaling " + io::in_quotes(chosen.scaling)) +
-      " here; --help lists them");
+  throw std::invalid_argument("there is no format " + io::in_quotes(chosen.format) +
+                              (chosen.scaling.empty() ? "" : " with the scaling " + io::in_quotes(chosen.scaling)) +
+                              " here; --help lists them");
 }
 
 /// Why a tensor is not quantized, or nothing.
@@ -127,8 +124,7 @@ void save(job const& all, kind const& how, io::tensor_file const& file, nlohmann
   auto metadata = file.metadata;
   metadata["fp4.format"] = how.format;
   metadata["fp4.scaling"] = how.scaling;
-  metadata["fp4.rounding"] =
-      chosen.seed ? "stochastic, seed " + std::to_string(*chosen.seed) : "nearest even";
+  metadata["fp4.rounding"] = chosen.seed ? "stochastic, seed " + std::to_string(*chosen.seed) : "nearest even";
   metadata["fp4.transform"] = chosen.with_rht ? "hadamard 16, signs 0xd7e8" : "none";
   metadata["fp4.scale_layout"] = chosen.layout.text;
   metadata["fp4.convention"] =

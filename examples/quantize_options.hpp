@@ -61,8 +61,7 @@ struct options {
   char const* const end = text.data() + text.size();
   auto const [stop, error] = std::from_chars(text.data(), end, seed);
   if (error != std::errc() || stop != end) {
-    throw std::invalid_argument("--stochastic needs a whole number from 0 to 2^64 - 1, not " +
-                                io::in_quotes(text));
+    throw std::invalid_argument("--stochastic needs a whole number from 0 to 2^64 - 1, not " + io::in_quotes(text));
   }
   return seed;
 }
@@ -101,17 +100,14 @@ struct options {
     } else if (word == "--no-speed") {
       chosen.with_speed = false;
     } else if (word.substr(0, 1) == "-") {
-      throw std::invalid_argument("unknown option " + io::in_quotes(word) +
-                                  "; --help lists those that there are");
+      throw std::invalid_argument("unknown option " + io::in_quotes(word) + "; --help lists those that there are");
     } else if (chosen.input.empty()) {
       chosen.input = word;
     } else {
       throw std::invalid_argument("takes one file, not " + io::in_quotes(word) + " as well");
     }
   }
-  if (chosen.input.empty() && !chosen.wants_help) {
-    throw std::invalid_argument("no file was named; --help says how");
-  }
+  if (chosen.input.empty() && !chosen.wants_help) { throw std::invalid_argument("no file was named; --help says how"); }
   return chosen;
 }
 
@@ -120,16 +116,13 @@ inline void check_output(options const& chosen) {
   if (chosen.output.empty()) { return; }
   std::error_code ignored;
   if (chosen.output.extension() != ".safetensors") {
-    throw io::file_error(chosen.output,
-                         "has a name that does not end in .safetensors, which is what is written");
+    throw io::file_error(chosen.output, "has a name that does not end in .safetensors, which is what is written");
   }
   if (std::filesystem::equivalent(chosen.input, chosen.output, ignored)) {
     throw io::file_error(chosen.output, "is the input, which is not written over");
   }
   std::filesystem::path const folder = std::filesystem::absolute(chosen.output).parent_path();
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    throw io::file_error(folder, "is no folder to write to");
-  }
+  if (!std::filesystem::is_directory(folder, ignored)) { throw io::file_error(folder, "is no folder to write to"); }
 }
 
 }  // namespace command_line

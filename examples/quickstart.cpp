@@ -68,9 +68,7 @@ input generated() {
 input read(char const* path) {
   io::tensor_file opened = io::open_npy(path);
   io::tensor_info const& array = opened.tensors.front();
-  if (array.count == 0) {
-    opened.file.fail("the array of shape " + io::shape_text(array.shape) + " is empty");
-  }
+  if (array.count == 0) { opened.file.fail("the array of shape " + io::shape_text(array.shape) + " is empty"); }
   bool const is_wide = array.element == io::dtype::f32;
   return {read_matrix(opened, array), path + (is_wide ? "" : ", from " + array.dtype_text)};
 }
@@ -104,10 +102,10 @@ class comparison {
                 static_cast<long long>(matrix_.cols), bytes / 1e6, given.source.c_str());
     is_timed_ = bytes >= report::least_timed_bytes;
     std::string const speed = report::gigabytes_per_second(bytes, seconds_to_read_);
-    std::string const read = is_timed_ ? "a streaming read of the tensor runs at " + speed + " GB/s"
-                                       : "the tensor is too small to time";
-    std::printf("processor path: %s, %s; %s\n\n", fp4::cpu::name(fp4::cpu::best()),
-                report::threads_text().c_str(), read.c_str());
+    std::string const read =
+        is_timed_ ? "a streaming read of the tensor runs at " + speed + " GB/s" : "the tensor is too small to time";
+    std::printf("processor path: %s, %s; %s\n\n", fp4::cpu::name(fp4::cpu::best()), report::threads_text().c_str(),
+                read.c_str());
     table_.print_header();
   }
 
@@ -154,8 +152,7 @@ void compare(input const& given) {
   table.row<fp4::nvfp4>("NVFP4 four_over_six", fp4::four_over_six());
   table.row<fp4::nvfp4>("NVFP4 search", fp4::search());
   table.row<fp4::nvfp4>("NVFP4 stochastic", fp4::transformer_engine(), fp4::stochastic(/*seed=*/1));
-  table.row<fp4::nvfp4>("NVFP4 Hadamard 16", fp4::transformer_engine(), fp4::nearest_even(),
-                        fp4::hadamard<16>());
+  table.row<fp4::nvfp4>("NVFP4 Hadamard 16", fp4::transformer_engine(), fp4::nearest_even(), fp4::hadamard<16>());
   table.row<fp4::mxfp4>("MXFP4");
   table.row<fp4::mxfp8_e4m3>("MXFP8 E4M3", fp4::mx_ceil());
   table.row<fp4::fp8_e4m3>("FP8 E4M3 per tensor");
@@ -180,8 +177,7 @@ int main(int argc, char** argv) {
   std::string const argument = argc > 1 ? argv[1] : "";
   if (argc > 2 || argument.substr(0, 1) == "-") {
     bool const is_help = argument == "--help" || argument == "-h";
-    std::fprintf(is_help ? stdout : stderr,
-                 "usage: quickstart [FILE.npy]   (float32, float16 or bfloat16)\n");
+    std::fprintf(is_help ? stdout : stderr, "usage: quickstart [FILE.npy]   (float32, float16 or bfloat16)\n");
     return is_help ? 0 : 1;
   }
   try {

@@ -74,8 +74,8 @@ struct scratch {
 /// compares. Both are repeated as often as `budget` seconds allow, at least once. The transform is undone
 /// before errors are measured; that is not part of the time.
 template <class Format, class Transform>
-[[nodiscard]] outcome measure(fp4::matrix_view<float const> in, Transform const& transform,
-                              fp4::quantized<Format>& q, scratch& memory, double budget,
+[[nodiscard]] outcome measure(fp4::matrix_view<float const> in, Transform const& transform, fp4::quantized<Format>& q,
+                              scratch& memory, double budget,
                               std::function<std::vector<fp4::tensor_scale>()> const& quantize) {
   auto const count = static_cast<std::size_t>(in.size());
   memory.decoded.resize(count);

@@ -76,8 +76,7 @@ class input_file {
     stream_.seekg(static_cast<std::streamoff>(offset));
     stream_.read(static_cast<char*>(out), static_cast<std::streamsize>(count));
     if (!stream_) {
-      fail("ended or failed while " + std::to_string(count) + " bytes were read at byte " +
-           std::to_string(offset));
+      fail("ended or failed while " + std::to_string(count) + " bytes were read at byte " + std::to_string(offset));
     }
   }
 

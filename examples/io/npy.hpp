@@ -32,8 +32,7 @@ inline char const* dtype_of_descr(std::string_view descr, input_file const& file
   char const* const reason = descr.substr(0, 1) == ">"    ? ", which is big-endian"
                              : descr.substr(0, 2) == "|O" ? ", Python objects"
                                                           : ", which is not supported";
-  file.fail("the array has dtype " + in_quotes(descr) + reason +
-            "; '<f4', '<f2' and bfloat16 ('<V2') are read");
+  file.fail("the array has dtype " + in_quotes(descr) + reason + "; '<f4', '<f2' and bfloat16 ('<V2') are read");
 }
 
 /// Where the elements begin, and the text of the header.
@@ -88,8 +87,8 @@ inline std::pair<std::uint64_t, std::string> read_npy_header(input_file& file) {
     file.fail("the array of shape " + shape_text(header.shape) + " takes " + std::to_string(size.bytes) +
               " bytes, but " + std::to_string(held) + " follow the header");
   }
-  opened.tensors.push_back({path.stem().string(), std::string(type.text), type.element,
-                            std::move(header.shape), size.count, data, size.bytes});
+  opened.tensors.push_back({path.stem().string(), std::string(type.text), type.element, std::move(header.shape),
+                            size.count, data, size.bytes});
   return opened;
 }
 

@@ -72,9 +72,7 @@ class npy_header {
     std::int64_t value = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
       std::int64_t const digit = text_[at_] - '0';
-      if (value > (largest - digit) / 10) {
-        file_.fail("the array claims a dimension of more than 2^63 - 1");
-      }
+      if (value > (largest - digit) / 10) { file_.fail("the array claims a dimension of more than 2^63 - 1"); }
       value = value * 10 + digit;
     }
     if (at_ < text_.size() && text_[at_] == 'L') { ++at_; }  // a long of Python 2
@@ -103,9 +101,7 @@ class npy_header {
   }
 
   void skip_blanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) {
-      ++at_;
-    }
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) { ++at_; }
   }
   /// The next character that is not blank, or 0 at the end.
   char next() {

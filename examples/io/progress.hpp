@@ -64,8 +64,8 @@ class progress {
     auto const filled = static_cast<std::size_t>(part * width);
     std::string const percent = std::to_string(static_cast<int>(part * 100));
     std::string const line = label_.substr(0, longest_label) + " [" + std::string(filled, '#') +
-                             std::string(width - filled, '-') + "] " + std::string(3 - percent.size(), ' ') +
-                             percent + " %";
+                             std::string(width - filled, '-') + "] " + std::string(3 - percent.size(), ' ') + percent +
+                             " %";
     put('\r' + line);
     drawn_ = line.size();
   }

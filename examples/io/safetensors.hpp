@@ -40,7 +40,7 @@ inline std::string described(nlohmann::json const& value) {
 /// Parses `text`, which the file calls its header.
 /// \throws file_error for bad JSON, a key that an object has twice, and nesting that no header needs.
 inline nlohmann::json parse_header(std::string const& text, input_file const& file) {
-  constexpr int deepest = 32;  // the format has three levels; whatever walks the tree may recurse
+  constexpr int deepest = 32;               // the format has three levels; whatever walks the tree may recurse
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   auto const check = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     using event_t = nlohmann::json::parse_event_t;
@@ -55,9 +55,7 @@ inline nlohmann::json parse_header(std::string const& text, input_file const& fi
     return true;
   };
   // The parser takes a zero byte for the end and would pass over all that follows.
-  if (std::size_t const zero = text.find('\0'); zero != std::string::npos) {
-    fail_json(text, zero + 1, file);
-  }
+  if (std::size_t const zero = text.find('\0'); zero != std::string::npos) { fail_json(text, zero + 1, file); }
   try {
     return nlohmann::json::parse(text, check);
   } catch (nlohmann::json::parse_error const& error) {
@@ -72,14 +70,12 @@ template <class Integer>
 std::vector<Integer> whole_numbers(nlohmann::json const& entry, char const* key, input_file const& file,
                                    std::string const& subject) {
   auto const found = entry.find(key);
-  std::string const rule =
-      subject + ": \"" + key + "\" must be an array of whole numbers from 0 to 2^63 - 1, but ";
+  std::string const rule = subject + ": \"" + key + "\" must be an array of whole numbers from 0 to 2^63 - 1, but ";
   if (found == entry.end()) { file.fail(rule + "is missing"); }
   if (!found->is_array()) { file.fail(rule + "is " + described(*found)); }
   std::vector<Integer> numbers;
   for (nlohmann::json const& value : *found) {
-    if (!value.is_number_unsigned() ||
-        value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
       file.fail(rule + "holds " + described(value));
     }
     numbers.push_back(value.get<Integer>());
@@ -96,22 +92,18 @@ inline tensor_info read_entry(std::string const& name, nlohmann::json const& ent
 
   auto const type_text = entry.find("dtype");
   if (type_text == entry.end()) { file.fail(subject + " has no \"dtype\""); }
-  if (!type_text->is_string()) {
-    file.fail(subject + ": \"dtype\" must be a string, but is " + described(*type_text));
-  }
+  if (!type_text->is_string()) { file.fail(subject + ": \"dtype\" must be a string, but is " + described(*type_text)); }
   dtype_name const* const type = find_dtype(type_text->get_ref<std::string const&>());
   if (type == nullptr) { file.fail(subject + " has the unknown dtype " + described(*type_text)); }
 
   auto shape = whole_numbers<std::int64_t>(entry, "shape", file, subject);
   auto const offsets = whole_numbers<std::uint64_t>(entry, "data_offsets", file, subject);
   if (offsets.size() != 2) {
-    file.fail(subject + ": \"data_offsets\" must hold 2 numbers, but holds " +
-              std::to_string(offsets.size()));
+    file.fail(subject + ": \"data_offsets\" must hold 2 numbers, but holds " + std::to_string(offsets.size()));
   }
   std::uint64_t const begin = offsets[0];
   std::uint64_t const end = offsets[1];
-  std::string const range =
-      subject + " has data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + "]";
+  std::string const range = subject + " has data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + "]";
   if (begin > end) { file.fail(range + ", which end before they begin"); }
   if (end > file.size() - data) {
     file.fail(range + ", but the file holds " + std::to_string(file.size() - data) + " bytes of data");
@@ -121,16 +113,13 @@ inline tensor_info read_entry(std::string const& name, nlohmann::json const& ent
     file.fail(range + ", " + std::to_string(end - begin) + " bytes, but shape " + shape_text(shape) + " of " +
               std::string(type->text) + " takes " + std::to_string(size.bytes));
   }
-  return {name,      std::string(type->text), type->element, std::move(shape), size.count, data + begin,
-          size.bytes};
+  return {name, std::string(type->text), type->element, std::move(shape), size.count, data + begin, size.bytes};
 }
 
 /// Sorts the tensors by place and checks that they tile the file from `data` to its end.
-inline void sort_and_check_tiling(std::vector<tensor_info>& tensors, input_file const& file,
-                                  std::uint64_t data) {
+inline void sort_and_check_tiling(std::vector<tensor_info>& tensors, input_file const& file, std::uint64_t data) {
   auto const place = [](tensor_info const& t) { return std::tie(t.offset, t.bytes, t.name); };
-  std::sort(tensors.begin(), tensors.end(),
-            [&](auto const& a, auto const& b) { return place(a) < place(b); });
+  std::sort(tensors.begin(), tensors.end(), [&](auto const& a, auto const& b) { return place(a) < place(b); });
   std::uint64_t covered = data;
   auto const check_no_gap = [&](std::uint64_t next) {
     if (next > covered) {
@@ -160,27 +149,23 @@ inline void sort_and_check_tiling(std::vector<tensor_info>& tensors, input_file 
 
   unsigned char length_bytes[8] = {};
   if (file.size() < sizeof length_bytes) {
-    file.fail("has " + std::to_string(file.size()) +
-              " bytes, but a safetensors file begins with 8 bytes of length");
+    file.fail("has " + std::to_string(file.size()) + " bytes, but a safetensors file begins with 8 bytes of length");
   }
   file.read(0, length_bytes, sizeof length_bytes);
   std::uint64_t const length = little_endian(length_bytes);
   std::uint64_t const rest = file.size() - sizeof length_bytes;
   if (length > rest) {
-    file.fail("claims a header of " + std::to_string(length) + " bytes, but only " + std::to_string(rest) +
-              " follow");
+    file.fail("claims a header of " + std::to_string(length) + " bytes, but only " + std::to_string(rest) + " follow");
   }
   if (length > longest_header) {
-    file.fail("claims a header of " + std::to_string(length) + " bytes; at most " +
-              std::to_string(longest_header) + " are read");
+    file.fail("claims a header of " + std::to_string(length) + " bytes; at most " + std::to_string(longest_header) +
+              " are read");
   }
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(sizeof length_bytes, text.data(), text.size());
 
   nlohmann::json const header = detail::parse_header(text, file);
-  if (!header.is_object()) {
-    file.fail("the JSON header must be an object, but is " + detail::described(header));
-  }
+  if (!header.is_object()) { file.fail("the JSON header must be an object, but is " + detail::described(header)); }
   std::uint64_t const data = sizeof length_bytes + length;
   for (auto const& [name, entry] : header.items()) {
     if (name != "__metadata__") {

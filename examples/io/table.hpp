@@ -32,8 +32,7 @@ struct column {
 /// that it comes in order with what stderr says.
 class table {
  public:
-  explicit table(std::vector<column> columns, std::FILE* out = stdout)
-      : columns_(std::move(columns)), out_(out) {
+  explicit table(std::vector<column> columns, std::FILE* out = stdout) : columns_(std::move(columns)), out_(out) {
     for (column& c : columns_) { c.width = std::max({c.width, c.top.size(), c.bottom.size()}); }
   }
 

@@ -117,9 +117,7 @@ template <class T>
 void swap_unless_little_endian(void* elements, std::size_t count) noexcept {
   if (sizeof(T) == 1 || host_is_little_endian()) { return; }
   auto* bytes = static_cast<unsigned char*>(elements);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::reverse(bytes + i * sizeof(T), bytes + (i + 1) * sizeof(T));
-  }
+  for (std::size_t i = 0; i < count; ++i) { std::reverse(bytes + i * sizeof(T), bytes + (i + 1) * sizeof(T)); }
 }
 
 }  // namespace detail

@@ -43,8 +43,7 @@ inline std::string safetensors_header(std::vector<named_tensor const*> const& te
       throw file_error(path, "cannot hold two entries named " + in_quotes(tensor->name));
     }
     std::uint64_t const end = begin + tensor->bytes.size();
-    header[tensor->name] = {
-        {"dtype", tensor->dtype_text}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}};
+    header[tensor->name] = {{"dtype", tensor->dtype_text}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}};
     begin = end;
   }
   std::string text;
@@ -73,9 +72,7 @@ inline void write_safetensors(std::filesystem::path const& path, std::vector<nam
   for (named_tensor const& tensor : tensors) {
     std::string const subject = "tensor " + in_quotes(tensor.name);
     dtype_name const* const type = find_dtype(tensor.dtype_text);
-    if (type == nullptr) {
-      throw file_error(path, subject + " has the unknown dtype " + in_quotes(tensor.dtype_text));
-    }
+    if (type == nullptr) { throw file_error(path, subject + " has the unknown dtype " + in_quotes(tensor.dtype_text)); }
     tensor_size const size = size_of(tensor.shape, *type, path, subject);
     if (size.bytes != tensor.bytes.size()) {
       throw file_error(path, subject + " has " + std::to_string(tensor.bytes.size()) + " bytes, but shape " +
@@ -95,8 +92,7 @@ inline void write_safetensors(std::filesystem::path const& path, std::vector<nam
   std::ofstream out(partial, std::ios::binary | std::ios::trunc);
   out.write(header.data(), static_cast<std::streamsize>(header.size()));
   for (named_tensor const* const tensor : order) {
-    out.write(reinterpret_cast<char const*>(tensor->bytes.data()),
-              static_cast<std::streamsize>(tensor->bytes.size()));
+    out.write(reinterpret_cast<char const*>(tensor->bytes.data()), static_cast<std::streamsize>(tensor->bytes.size()));
   }
   out.close();
   if (out) {

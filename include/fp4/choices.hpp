@@ -49,8 +49,9 @@ constexpr void require_supported() noexcept {
                 "stochastic rounding is defined for e2m1 elements alone");
   static_assert(!std_types::is_same<scaling, ggml>::value || std_types::is_same<rounding, nearest_even>::value,
                 "ggml's quantizer rounds to nearest alone");
-  static_assert(!Choices::is_2d || std_types::is_same<Format, nvfp4>::value || std_types::is_same<Format, nvfp4_ue5m3>::value,
-                "2D blocks are 16 x 16: an NVFP4 format with blocks of 16");
+  static_assert(
+      !Choices::is_2d || std_types::is_same<Format, nvfp4>::value || std_types::is_same<Format, nvfp4_ue5m3>::value,
+      "2D blocks are 16 x 16: an NVFP4 format with blocks of 16");
 }
 
 constexpr check_result broken(errc code, double value, double bound) noexcept { return {code, value, bound}; }
@@ -61,7 +62,8 @@ struct address_range {
   char const* first;
   char const* last;
   [[nodiscard]] bool overlaps(address_range other) const noexcept {
-    return first < last && other.first < other.last && reinterpret_cast<size_t>(first) < reinterpret_cast<size_t>(other.last) &&
+    return first < last && other.first < other.last &&
+           reinterpret_cast<size_t>(first) < reinterpret_cast<size_t>(other.last) &&
            reinterpret_cast<size_t>(other.first) < reinterpret_cast<size_t>(last);
   }
 };
@@ -79,7 +81,9 @@ inline check_result check_tensor_scales(tensor_scales_view scales, int64_t rows)
   }
   if (scales.data == nullptr && scales.count > 0) { return broken(errc::null_data, 0, as_double(scales.count)); }
   for (int64_t i = 0; i < scales.count; ++i) {
-    if (!scales.data[i].valid()) { return broken(errc::bad_tensor_scale, static_cast<double>(scales.data[i].stored()), 0); }
+    if (!scales.data[i].valid()) {
+      return broken(errc::bad_tensor_scale, static_cast<double>(scales.data[i].stored()), 0);
+    }
   }
   return {};
 }
@@ -109,7 +113,9 @@ check_result check(matrix_view<T> view) noexcept {
   if (view.rows < 0 || view.cols < 0) {
     return broken(errc::negative_size, as_double(view.rows < view.cols ? view.rows : view.cols), 0);
   }
-  if (view.stride < view.cols) { return broken(errc::row_stride_too_small, as_double(view.stride), as_double(view.cols)); }
+  if (view.stride < view.cols) {
+    return broken(errc::row_stride_too_small, as_double(view.stride), as_double(view.cols));
+  }
   if (view.data == nullptr && view.size() > 0) { return broken(errc::null_data, 0, as_double(view.size())); }
   return {};
 }
@@ -139,7 +145,9 @@ check_result check(matrix_view<T> in, quantized_view<Format, Layout> out, tensor
   if (auto const found = check(how.transform, cols); !found.ok()) { return found; }
   if (Format::has_tensor_scale) {
     if (auto const found = check_tensor_scales(scales, rows); !found.ok()) { return found; }
-    if (chosen::is_2d && scales.count != 1) { return broken(errc::row_scales_with_2d_blocks, as_double(scales.count), 1); }
+    if (chosen::is_2d && scales.count != 1) {
+      return broken(errc::row_scales_with_2d_blocks, as_double(scales.count), 1);
+    }
   }
   if constexpr (is_stochastic_v<decltype(chosen::rounding)>) {
     auto const& r = how.rounding;

@@ -141,8 +141,7 @@ using std_types::uint8_t;
 #define FP4_EXACT_END _Pragma("float_control(pop)")
 #endif
 #elif defined(__GNUC__)
-#define FP4_EXACT_BEGIN \
-  _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math,fp-contract=off\")")
+#define FP4_EXACT_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math,fp-contract=off\")")
 #define FP4_EXACT_END _Pragma("GCC pop_options")
 #elif defined(_MSC_VER)
 #define FP4_EXACT_BEGIN __pragma(float_control(push)) __pragma(float_control(precise, on)) __pragma(fp_contract(off))
@@ -159,8 +158,7 @@ using std_types::uint8_t;
 // Include <immintrin.h> before it.
 #if FP4_HAS_AVX2_PATH
 #if defined(__clang__)
-#define FP4_AVX2_BEGIN \
-  _Pragma("clang attribute push(__attribute__((target(\"avx2,fma,f16c\"))), apply_to = function)")
+#define FP4_AVX2_BEGIN _Pragma("clang attribute push(__attribute__((target(\"avx2,fma,f16c\"))), apply_to = function)")
 #define FP4_AVX2_END _Pragma("clang attribute pop")
 #else
 #define FP4_AVX2_BEGIN _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma,f16c\")")

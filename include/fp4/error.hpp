@@ -90,7 +90,8 @@ class precondition_error : public std::invalid_argument {
   check_result result_;
 };
 
-/// Throws precondition_error unless `result` is ok. A build without exceptions prints it and aborts: call check() first.
+/// Throws precondition_error unless `result` is ok. A build without exceptions prints it and aborts: call check()
+/// first.
 inline void require(check_result const& result, char const* where) {
   if (result.ok()) { return; }
 #if FP4_HAS_EXCEPTIONS

@@ -72,9 +72,10 @@ inline constexpr int count_of_v = (0 + ... + int{is_choice_v<Arguments, Category
 
 template <class... Arguments>
 constexpr void require_choices() noexcept {
-  static_assert((... && !std_types::is_same<typename choice_category<Arguments>::type, void>::value),
-                "an argument is no choice: pass scalings, roundings, transforms, scale layouts, blocks_1d or blocks_2d, "
-                "rowwise or columnwise, a tensor_scale, per_row_scale, an execution or a cpu::path");
+  static_assert(
+      (... && !std_types::is_same<typename choice_category<Arguments>::type, void>::value),
+      "an argument is no choice: pass scalings, roundings, transforms, scale layouts, blocks_1d or blocks_2d, "
+      "rowwise or columnwise, a tensor_scale, per_row_scale, an execution or a cpu::path");
   static_assert(count_of_v<scaling_choice, Arguments...> <= 1, "two scalings");
   static_assert(count_of_v<rounding_choice, Arguments...> <= 1, "two roundings");
   static_assert(count_of_v<transform_choice, Arguments...> <= 1, "two transforms");
@@ -113,7 +114,8 @@ std::vector<tensor_scale> find_tensor_scales(matrix_view<In> in, Choices const& 
       scales.push_back(tensor_scale::from_amax(amax).with_range(range));
     }
   } else if constexpr (Format::has_tensor_scale) {
-    scales.push_back(tensor_scale::from_amax(cpu::amax(in, how.transform, how.direction, execution, path)).with_range(range));
+    scales.push_back(
+        tensor_scale::from_amax(cpu::amax(in, how.transform, how.direction, execution, path)).with_range(range));
   } else {
     scales.push_back(tensor_scale::from_amax(0.0f));
   }
@@ -125,10 +127,10 @@ std::vector<tensor_scale> find_tensor_scales(matrix_view<In> in, Choices const& 
 /// Quantizes a matrix into caller's memory; the layout is that of `out`.
 ///
 /// Choices, in any order, each optional: a scaling (default_scaling_t<Format>), a rounding (nearest_even), a transform
-/// (none), blocks_2d, columnwise, a tensor scale (a tensor_scale, a tensor_scales_view, per_row_scale; else from the amax
-/// of what is quantized, which takes one more pass), an execution, a cpu::path.
-/// \returns the tensor scales used, one or one a row: dequantize needs them, with the scaling's `decoding`.
-/// \throws  precondition_error naming the value and the rule; then nothing was written. See cpu::quantize.
+/// (none), blocks_2d, columnwise, a tensor scale (a tensor_scale, a tensor_scales_view, per_row_scale; else from the
+/// amax of what is quantized, which takes one more pass), an execution, a cpu::path. \returns the tensor scales used,
+/// one or one a row: dequantize needs them, with the scaling's `decoding`. \throws  precondition_error naming the value
+/// and the rule; then nothing was written. See cpu::quantize.
 template <class In, class Format, class ScaleLayout, class Build = detail::this_build, class... Choices>
 std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, ScaleLayout> out,
                                    Choices const&... chosen) {
@@ -150,7 +152,8 @@ std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, Sc
 ///     auto q = fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>{data, rows, cols});
 ///     auto r = fp4::quantize<fp4::nvfp4>(view, fp4::stochastic{seed}, fp4::hadamard<16>{}, fp4::tiled_128x4_scales{});
 ///
-/// \param  in  values [rows, cols]: float, float16 or bfloat16, any row stride, any shape; a last block that is not full
+/// \param  in  values [rows, cols]: float, float16 or bfloat16, any row stride, any shape; a last block that is not
+/// full
 ///             is padded with zeros.
 /// \throws precondition_error naming the value and the rule.
 /// \note   The same bytes on every machine, path and thread count.
@@ -179,8 +182,8 @@ struct both_directions {
   Quantized columnwise;  ///< [cols, rows]: the transpose, packed along its rows
 };
 
-/// quantize(in, choices...) and quantize(in, columnwise{}, choices...). With blocks_2d both decode to the same values; a
-/// transform with blocks_2d is refused, since the two directions transform different axes.
+/// quantize(in, choices...) and quantize(in, columnwise{}, choices...). With blocks_2d both decode to the same values;
+/// a transform with blocks_2d is refused, since the two directions transform different axes.
 template <class Format, class In, class Build = detail::this_build, class... Choices>
 [[nodiscard]] auto quantize_both(matrix_view<In> in, Choices const&... chosen) {
   static_assert(detail::count_of_v<direction_choice, Choices...> == 0, "quantize_both takes no direction");

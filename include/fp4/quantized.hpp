@@ -9,7 +9,8 @@
 
 namespace fp4 {
 
-/// A quantized matrix that owns its bytes: codes, block scales, tensor scales, and the rule by which its scaling decodes.
+/// A quantized matrix that owns its bytes: codes, block scales, tensor scales, and the rule by which its scaling
+/// decodes.
 template <class Format, class ScaleLayout = linear_scales>
 class quantized {
  public:
@@ -26,8 +27,8 @@ class quantized {
     tensor_scales_.assign(1, fp4::tensor_scale::from_amax(0.0f));
   }
 
-  /// Takes bytes from elsewhere, a file for instance. \throws precondition_error when a size does not fit the shape or a
-  /// tensor scale is not valid.
+  /// Takes bytes from elsewhere, a file for instance. \throws precondition_error when a size does not fit the shape or
+  /// a tensor scale is not valid.
   quantized(std::int64_t rows, std::int64_t cols, decode_rule decoding, std::vector<std::uint8_t> codes,
             std::vector<std::uint8_t> scales, std::vector<fp4::tensor_scale> tensor_scales)
       : rows_(rows),

@@ -23,8 +23,8 @@ void for_each_matrix(Work const& work) {
   for (auto const& size : sizes) {
     for (int kind = 0; kind < test::data_kinds; ++kind, ++variant) {
       std::int64_t const rows = (size[0] + n - 1) / n * n, cols = (size[1] + n - 1) / n * n;
-      auto const m = test::make_data(static_cast<test::data_kind>(kind), rows, cols,
-                                     static_cast<std::uint64_t>(variant));
+      auto const m =
+          test::make_data(static_cast<test::data_kind>(kind), rows, cols, static_cast<std::uint64_t>(variant));
       work(m, cols + variant % 2 * 7, variant);
     }
   }
@@ -42,17 +42,15 @@ void compare_amax() {
     std::vector<float> each(static_cast<std::size_t>(by_column ? m.cols : m.rows));
     for (std::int64_t i = 0; i < m.rows * m.cols; ++i) {
       float& most = each[static_cast<std::size_t>(by_column ? i % m.cols : i / m.cols)];
-      most = std::max(most, reference::detail::magnitude(
-                                values_quantized[static_cast<std::size_t>(i)]));  // keeps `most` at NaN
+      most = std::max(
+          most, reference::detail::magnitude(values_quantized[static_cast<std::size_t>(i)]));  // keeps `most` at NaN
     }
     CAPTURE(m.rows, m.cols, Transform::size, by_column, variant);
     for (auto const path : test::paths()) {
       test::for_each_execution([&](auto execution, char const* threads) {
         CAPTURE(cpu::name(path), threads);
         CHECK(test::bits_of(cpu::amax(in, how, Direction{}, execution, path)) == test::bits_of(wanted));
-        if (m.cols > 0 && m.rows > 0) {
-          CHECK(cpu::row_amaxes(in, how, Direction{}, execution, path) == each);
-        }
+        if (m.cols > 0 && m.rows > 0) { CHECK(cpu::row_amaxes(in, how, Direction{}, execution, path) == each); }
       });
     }
   });
@@ -71,12 +69,8 @@ void compare_transform() {
     matrix_view<In const> const in(values.data(), m.rows, m.cols, stride);
     auto const how = test::make_transform<Transform>(variant);
     std::int64_t const out_stride = m.cols + variant % 3;
-    auto const memory = [&] {
-      return std::vector<float>(static_cast<std::size_t>(m.rows * out_stride), 123.0f);
-    };
-    auto const view = [&](std::vector<float>& v) {
-      return matrix_view<float>(v.data(), m.rows, m.cols, out_stride);
-    };
+    auto const memory = [&] { return std::vector<float>(static_cast<std::size_t>(m.rows * out_stride), 123.0f); };
+    auto const view = [&](std::vector<float>& v) { return matrix_view<float>(v.data(), m.rows, m.cols, out_stride); };
     std::vector<float> wanted = memory(), wanted_back = memory();
     reference::transform(in, how, view(wanted));
     reference::inverse_transform(matrix_view<float const>(view(wanted)), how, view(wanted_back));

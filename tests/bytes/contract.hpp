@@ -27,8 +27,8 @@ void for_each_execution(Work const& work) {
 /// Every path that this processor can run.
 inline std::vector<fp4::cpu::path> paths() {
   std::vector<fp4::cpu::path> found;
-  for (auto p : {fp4::cpu::path::automatic, fp4::cpu::path::scalar, fp4::cpu::path::portable,
-                 fp4::cpu::path::avx2, fp4::cpu::path::neon}) {
+  for (auto p : {fp4::cpu::path::automatic, fp4::cpu::path::scalar, fp4::cpu::path::portable, fp4::cpu::path::avx2,
+                 fp4::cpu::path::neon}) {
     if (fp4::cpu::available(p)) { found.push_back(p); }
   }
   return found;
@@ -122,15 +122,14 @@ struct situation {
 };
 
 inline std::string describe(situation const& s) {
-  return std::to_string(s.rows) + " x " + std::to_string(s.cols) + ", " + name(s.data) + ", " +
-         name(s.scale) + ", variant " + std::to_string(s.variant);
+  return std::to_string(s.rows) + " x " + std::to_string(s.cols) + ", " + name(s.data) + ", " + name(s.scale) +
+         ", variant " + std::to_string(s.variant);
 }
 
 template <class Transform>
 Transform make_transform(int variant) {
   if constexpr (fp4::is_transformed_v<Transform>) {
-    Transform const t =
-        variant % 4 < 2 ? Transform{} : Transform::random_signs(static_cast<std::uint64_t>(variant));
+    Transform const t = variant % 4 < 2 ? Transform{} : Transform::random_signs(static_cast<std::uint64_t>(variant));
     return variant % 2 == 0 ? t : t.to_bfloat16();
   } else {
     return {};
@@ -165,8 +164,7 @@ std::string broken(situation const& s) {
                    {},
                    {}};
 
-  matrix m =
-      make_data(s.data, rows, cols, static_cast<std::uint64_t>(s.variant), extent_of<Format, chosen>());
+  matrix m = make_data(s.data, rows, cols, static_cast<std::uint64_t>(s.variant), extent_of<Format, chosen>());
   if (s.data == data_kind::tie_aligned) { transform_back(m, how.transform, chosen::is_columnwise); }
   std::int64_t const stride = cols + s.variant % 3 * 5;
   std::vector<In> const values = as_values<In>(m, stride);

@@ -55,9 +55,7 @@ TEST_CASE("every legal pair of choices occurs, and no other") {
   CHECK(illegal.empty());
 }
 
-TEST_CASE("the check of coverage sees a missing pair") {
-  CHECK(covered(size_count - 1).size() < wanted().size());
-}
+TEST_CASE("the check of coverage sees a missing pair") { CHECK(covered(size_count - 1).size() < wanted().size()); }
 
 TEST_CASE("the paths tried are those that this processor has, the automatic one among them") {
   auto const paths = test::paths();

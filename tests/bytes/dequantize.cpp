@@ -79,8 +79,7 @@ std::string first_wrong(values<Out> const& got, values<Out> const& wanted, std::
 
 /// Empty when every path at every thread count writes the reference's values and nothing else.
 template <class Out, class Format, class Layout>
-std::string broken(std::int64_t rows, std::int64_t cols, tensor_scales_view scales, decode_rule rule,
-                   int variant) {
+std::string broken(std::int64_t rows, std::int64_t cols, tensor_scales_view scales, decode_rule rule, int variant) {
   test::quantized_memory<Format, Layout> q(rows, cols, variant % 3 * 7, 0);
   fill(q, static_cast<std::uint64_t>(variant));
   quantized_view<Format, Layout, std::uint8_t const> const in = q.view;
@@ -115,8 +114,8 @@ void compare() {
   for (auto const& size : sizes) {
     for (decode_rule const rule : rules<Format>()) {
       for (float const amax : amaxes) {
-        for (auto const kind : {test::scale_kind::amax, test::scale_kind::per_row, test::scale_kind::decode,
-                                test::scale_kind::encode}) {
+        for (auto const kind :
+             {test::scale_kind::amax, test::scale_kind::per_row, test::scale_kind::decode, test::scale_kind::encode}) {
           bool const is_small = size[1] * size[0] < 3000;
           if (variant++ % (is_small ? 1 : 4) != 0) { continue; }
           float const range = variant % 4 == 0 ? 1536.0f : variant % 4 == 1 ? 688128.0f : 2688.0f;
@@ -125,8 +124,8 @@ void compare() {
           std::string const text = broken<Out, Format, Layout>(
               size[0], size[1], {scales.data(), static_cast<std::int64_t>(scales.size())}, rule, variant++);
           if (!text.empty()) {
-            FAIL_CHECK(size[0] << " x " << size[1] << ", rule " << static_cast<int>(rule) << ", amax " << amax
-                               << ", " << test::name(kind) << ": " << text);
+            FAIL_CHECK(size[0] << " x " << size[1] << ", rule " << static_cast<int>(rule) << ", amax " << amax << ", "
+                               << test::name(kind) << ": " << text);
           }
         }
       }

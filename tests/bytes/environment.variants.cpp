@@ -23,10 +23,8 @@ std::vector<float> make_values(int kind, std::int64_t count) {
     auto const r = static_cast<std::uint32_t>(random.next());
     std::uint32_t bits = r;
     switch (kind) {
-      case 0: bits = (r & 0x80700000u) | (124u + (r & 3u)) << 23; break;  // few bits around 1: ties
-      case 1:
-        bits = (r & 0x80FFFFFFu) | ((r >> 24 & 7u) << 23);
-        break;  // subnormals and the smallest normals
+      case 0: bits = (r & 0x80700000u) | (124u + (r & 3u)) << 23; break;   // few bits around 1: ties
+      case 1: bits = (r & 0x80FFFFFFu) | ((r >> 24 & 7u) << 23); break;    // subnormals and the smallest normals
       case 2: bits = (r & 0x807FFFFFu) | (100u + (r & 31u)) << 23; break;  // many decades
       default: bits = (r & 0x807FFFFFu) | (240u + (r & 7u)) << 23; break;  // near the top
     }
@@ -44,8 +42,7 @@ using bytes = std::vector<std::uint8_t>;
 
 /// Runs quantize(in, view, scales, how) into fresh memory.
 template <class Format, class Choices, class Quantize>
-bytes result_of(std::vector<float> const& values, tensor_scale scale, Choices const& how,
-                Quantize const& quantize) {
+bytes result_of(std::vector<float> const& values, tensor_scale scale, Choices const& how, Quantize const& quantize) {
   std::int64_t const r = Choices::is_columnwise ? cols : rows, c = Choices::is_columnwise ? rows : cols;
   test::quantized_memory<Format, linear_scales> q(r, c, 0, 0xA5);
   quantize(matrix_view<float const>(values.data(), rows, cols), q.view, tensor_scales_view{&scale, 1}, how);
@@ -78,8 +75,7 @@ operation quantizing(char const* name, std::uint64_t pinned, Choices const& how)
           },
           [how](std::vector<float> const& x, float amax, cpu::path path) {
             return result_of<Format>(x, tensor_scale::from_amax(amax), how, [path](auto... a) {
-              test::for_each_execution(
-                  [&](auto execution, char const*) { cpu::quantize(a..., execution, path); });
+              test::for_each_execution([&](auto execution, char const*) { cpu::quantize(a..., execution, path); });
             });
           }};
 }
@@ -90,9 +86,7 @@ operation dequantizing(char const* name, std::uint64_t pinned, decode_rule rule)
     // The patterns themselves serve as codes; scale codes lose their top bit.
     std::vector<std::uint8_t> codes(static_cast<std::size_t>(rows * Format::row_bytes(cols)));
     std::vector<std::uint8_t> scales(static_cast<std::size_t>(rows * Format::blocks(cols)));
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-      codes[i] = static_cast<std::uint8_t>(test::bits_of(x[i]) >> 16);
-    }
+    for (std::size_t i = 0; i < codes.size(); ++i) { codes[i] = static_cast<std::uint8_t>(test::bits_of(x[i]) >> 16); }
     for (std::size_t i = 0; i < scales.size(); ++i) { scales[i] = static_cast<std::uint8_t>(i % 0x7F); }
     quantized_view<Format, linear_scales, std::uint8_t const> const in(
         codes.data(), scales.data(), static_cast<std::int64_t>(scales.size()), rows, cols);
@@ -125,16 +119,13 @@ std::vector<operation> operations() {
       choices<four_over_six, nearest_even, no_transform, blocks_2d>{four_over_six{}, {}, {}, {}, {}}));
   all.push_back(quantizing<nvfp4>("search", 0x2AFA2473F71BEE66u, choices<search>{}));
   all.push_back(quantizing<nvfp4>("exact, toward zero", 0xA483E5E3C48CCAF5u, choices<exact, toward_zero>{}));
-  all.push_back(
-      quantizing<nvfp4>("compressed_tensors_gpu", 0x36BD93BAE9E39B52u, choices<compressed_tensors_gpu>{}));
+  all.push_back(quantizing<nvfp4>("compressed_tensors_gpu", 0x36BD93BAE9E39B52u, choices<compressed_tensors_gpu>{}));
   all.push_back(quantizing<nvfp4>("ggml", 0x7F926205BD71ED4Du, choices<ggml>{}));
   all.push_back(quantizing<mxfp8_e5m2>("mx_ceil", 0x79556B11943EF741u, choices<mx_ceil>{}));
   all.push_back(quantizing<fp8_e4m3>("fp8", 0xF16A6618C8CBCC50u, choices<tensor_amax>{}));
   all.push_back(dequantizing<float, nvfp4>("dequantize", 0x582AB42B34036A5Bu, decode_rule::amax_over_range));
-  all.push_back(
-      dequantizing<float16, nvfp4>("dequantize to float16", 0xA0C1BD0783E3215Au, decode_rule::quotient));
-  all.push_back(
-      dequantizing<bfloat16, mxfp4>("dequantize to bfloat16", 0x80B46CE31C8DBB00u, decode_rule::block_only));
+  all.push_back(dequantizing<float16, nvfp4>("dequantize to float16", 0xA0C1BD0783E3215Au, decode_rule::quotient));
+  all.push_back(dequantizing<bfloat16, mxfp4>("dequantize to bfloat16", 0x80B46CE31C8DBB00u, decode_rule::block_only));
   return all;
 }
 
@@ -151,8 +142,7 @@ struct expectation {
 
 FP4_NOINLINE expectation expect(operation const& op, int kind) {
   std::vector<float> values = make_values(kind, rows * cols);
-  float const amax =
-      reference::amax(matrix_view<float const>(values.data(), rows, cols), no_transform{}, rowwise{});
+  float const amax = reference::amax(matrix_view<float const>(values.data(), rows, cols), no_transform{}, rowwise{});
   bytes wanted = op.reference(values, amax);
   return {std::move(values), amax, std::move(wanted)};
 }
@@ -216,6 +206,5 @@ TEST_CASE("the modes do matter to arithmetic that is not protected") {
   float const volatile down = third * third;
   std::fesetenv(FE_DFL_ENV);
   CHECK(test::bits_of(up) != test::bits_of(down));
-  CHECK((test::bits_of(normal_product) == test::bits_of(up) ||
-         test::bits_of(normal_product) == test::bits_of(down)));
+  CHECK((test::bits_of(normal_product) == test::bits_of(up) || test::bits_of(normal_product) == test::bits_of(down)));
 }

@@ -24,15 +24,14 @@ using test::data_kind;
 
 TEST_CASE("large: 1D row-wise") {
   holds<bfloat16, nvfp4, linear_scales, transformer_engine>(data_kind::tie_aligned);
-  holds<bfloat16, nvfp4, tiled_128x4_scales, transformer_engine>(data_kind::decades,
-                                                                 test::scale_kind::per_row);
+  holds<bfloat16, nvfp4, tiled_128x4_scales, transformer_engine>(data_kind::decades, test::scale_kind::per_row);
   holds<float, nvfp4, linear_scales, transformer_engine, stochastic>(data_kind::heavy_tailed);
   holds<float16, nvfp4, tiled_128x4_scales, trtllm, nearest_even, hadamard<16>>(data_kind::normal);
 }
 
 TEST_CASE("large: 1D column-wise") {
-  holds<bfloat16, nvfp4, tiled_128x4_scales, transformer_engine, stochastic, hadamard<16>, blocks_1d,
-        columnwise>(data_kind::heavy_tailed);
+  holds<bfloat16, nvfp4, tiled_128x4_scales, transformer_engine, stochastic, hadamard<16>, blocks_1d, columnwise>(
+      data_kind::heavy_tailed);
   holds<float, nvfp4, tiled_8x4_scales, compressed_tensors, toward_zero, no_transform, blocks_1d, columnwise>(
       data_kind::specials, test::scale_kind::per_row);
 }
@@ -40,8 +39,8 @@ TEST_CASE("large: 1D column-wise") {
 TEST_CASE("large: 2D") {
   holds<bfloat16, nvfp4, linear_scales, transformer_engine, nearest_even, no_transform, blocks_2d>(
       data_kind::tie_aligned);
-  holds<bfloat16, nvfp4, tiled_128x4_scales, transformer_engine, stochastic, no_transform, blocks_2d,
-        columnwise>(data_kind::decades);
+  holds<bfloat16, nvfp4, tiled_128x4_scales, transformer_engine, stochastic, no_transform, blocks_2d, columnwise>(
+      data_kind::decades);
   holds<float, nvfp4, linear_scales, four_over_six, nearest_even, hadamard<128>, blocks_2d, columnwise>(
       data_kind::normal);
 }

@@ -26,19 +26,7 @@ inline constexpr std::int64_t sizes[][2] = {{0, 32},    {1, 16}, {1, 17},   {33,
 inline constexpr int size_count = 8;
 
 /// One row: an index into each list.
-enum factor : int {
-  scheme,
-  transform,
-  rounding,
-  layout,
-  input,
-  shape,
-  direction,
-  size,
-  data,
-  scale,
-  factors
-};
+enum factor : int { scheme, transform, rounding, layout, input, shape, direction, size, data, scale, factors };
 inline constexpr int levels[factors] = {scheme_count, 6, 3, 3, 3, 2, 2, size_count, data_kinds, scale_kinds};
 struct row {
   int at[factors];
@@ -55,9 +43,8 @@ struct limits {
 };
 template <int... S>
 constexpr std::array<limits, scheme_count> make_limits(std::integer_sequence<int, S...>) {
-  return {limits{
-      std::is_same_v<typename format_of<S>::element, fp4::e2m1>, !std::is_same_v<scaling_of<S>, fp4::ggml>,
-      std::is_same_v<format_of<S>, fp4::nvfp4> || std::is_same_v<format_of<S>, fp4::nvfp4_ue5m3>}...};
+  return {limits{std::is_same_v<typename format_of<S>::element, fp4::e2m1>, !std::is_same_v<scaling_of<S>, fp4::ggml>,
+                 std::is_same_v<format_of<S>, fp4::nvfp4> || std::is_same_v<format_of<S>, fp4::nvfp4_ue5m3>}...};
 }
 inline constexpr auto limits_of = make_limits(std::make_integer_sequence<int, scheme_count>{});
 
@@ -96,13 +83,12 @@ void run() {
       std::string const text =
           broken<In, format, std::tuple_element_t<r.at[layout], layouts>, scaling_of<S>,
                  std::tuple_element_t<r.at[rounding], roundings>, std::tuple_element_t<T, transforms>,
-                 std::tuple_element_t<r.at[shape], shapes>,
-                 std::tuple_element_t<r.at[direction], directions>>(s);
+                 std::tuple_element_t<r.at[shape], shapes>, std::tuple_element_t<r.at[direction], directions>>(s);
       if (!text.empty()) {
         FAIL_CHECK(std::get<S>(schemes).name << ", transform of " << std::tuple_element_t<T, transforms>::size
                                              << ", rounding " << r.at[rounding] << ", layout " << r.at[layout]
-                                             << ", shape " << r.at[shape] << ", direction " << r.at[direction]
-                                             << "; " << describe(s) << ": " << text);
+                                             << ", shape " << r.at[shape] << ", direction " << r.at[direction] << "; "
+                                             << describe(s) << ": " << text);
       }
     }
   }

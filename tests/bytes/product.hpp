@@ -32,8 +32,8 @@ void run_one() {
                  std::tuple_element_t<sh, shapes>, std::tuple_element_t<d, directions>>(now);
       if (!text.empty()) {
         FAIL_CHECK(std::get<S>(schemes).name << ", transform of " << std::tuple_element_t<t, transforms>::size
-                                             << ", rounding " << r << ", shape " << sh << ", direction " << d
-                                             << "; " << describe(now) << ": " << text);
+                                             << ", rounding " << r << ", shape " << sh << ", direction " << d << "; "
+                                             << describe(now) << ": " << text);
       }
     }
   }

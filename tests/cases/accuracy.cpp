@@ -53,13 +53,9 @@ void check_all_roundings(Choices const&... chosen) {
 
 TEST_CASE("G4 G5: the default is as accurate as measured", "[cases]") { check_all_roundings(); }
 TEST_CASE("G5: exact is as accurate as measured", "[cases]") { check_all_roundings(fp4::exact{}); }
-TEST_CASE("G5: with a Hadamard transform too", "[cases]") {
-  check_all_roundings(fp4::hadamard<16>{}.to_bfloat16());
-}
+TEST_CASE("G5: with a Hadamard transform too", "[cases]") { check_all_roundings(fp4::hadamard<16>{}.to_bfloat16()); }
 TEST_CASE("G5: column-wise too", "[cases]") { check_all_roundings(fp4::columnwise{}, fp4::hadamard<16>{}); }
-TEST_CASE("G5: with the serving kernels' reciprocals too", "[cases]") {
-  check_accuracy(nearest_1d, fp4::trtllm{});
-}
+TEST_CASE("G5: with the serving kernels' reciprocals too", "[cases]") { check_accuracy(nearest_1d, fp4::trtllm{}); }
 TEST_CASE("G5: under a factor instead of an amax too", "[cases]") {
   check_all_roundings(fp4::tensor_scale::from_decode(4.5f / 2688));
   check_all_roundings(fp4::tensor_scale::from_encode(2688 / 4.5f));

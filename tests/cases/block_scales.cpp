@@ -10,8 +10,7 @@ TEST_CASE("S1: no finite number becomes NaN", "[cases]") {
     CHECK(fp4::e4m3::from_float(x).bits == 0x7E);
     CHECK(fp4::e4m3::from_float(-x).bits == 0xFE);
   }
-  for (std::uint32_t bits = 0; bits < 0x7F800000u;
-       bits += 0x1FFFFu) {  // the sweep over all floats is in tests/format
+  for (std::uint32_t bits = 0; bits < 0x7F800000u; bits += 0x1FFFFu) {  // the sweep over all floats is in tests/format
     REQUIRE_FALSE(fp4::ue4m3::from_float(test::float_of(bits)).is_nan());
     REQUIRE_FALSE(fp4::e4m3::from_float(test::float_of(bits)).is_nan());
   }
@@ -51,8 +50,7 @@ TEST_CASE("S4: scales neither saturate early nor round ties up", "[cases]") {
   }
 }
 
-TEMPLATE_TEST_CASE("S6: elements are divided by the stored scale", "[cases]", fp4::exact,
-                   fp4::transformer_engine) {
+TEMPLATE_TEST_CASE("S6: elements are divided by the stored scale", "[cases]", fp4::exact, fp4::transformer_engine) {
   auto const b = test::quantize_row({6.375f, 5.2f}, TestType{}, test::unit_scale());
   CHECK(b.scales == test::octets{0x38});
   CHECK(b.elements(2) == test::codes{7, 7});
@@ -84,9 +82,7 @@ TEST_CASE("S10: the block scale is E4M3 with sign 0", "[cases]") {
 TEST_CASE("S10: no scale byte has its top bit set, whatever the data", "[cases]") {
   test::random_numbers random(10);
   std::vector<float> x(64 * 160);
-  for (float& value : x) {
-    value = test::float_of(static_cast<std::uint32_t>(random.next()));
-  }  // NaN and Inf too
+  for (float& value : x) { value = test::float_of(static_cast<std::uint32_t>(random.next())); }  // NaN and Inf too
   for (auto const& b : {test::quantize_everywhere(x, 64, 160, test::unit_scale()),
                         test::quantize_everywhere(x, 64, 160, fp4::exact{}, fp4::per_row_scale{})}) {
     for (std::uint8_t const scale : b.scales) { REQUIRE(scale <= 0x7E); }

@@ -18,10 +18,8 @@ TEST_CASE("N3: elements are rounded once, not through a narrower float", "[cases
 }
 
 TEST_CASE("N3: the preset that reproduces the double rounding says so in its bytes", "[cases]") {
-  auto const once =
-      test::quantize_row({6, 2.5000041f, 5.0000005f}, fp4::compressed_tensors{}, test::unit_scale());
-  auto const twice =
-      test::quantize_row({6, 2.5000041f, 5.0000005f}, fp4::compressed_tensors_gpu{}, test::unit_scale());
+  auto const once = test::quantize_row({6, 2.5000041f, 5.0000005f}, fp4::compressed_tensors{}, test::unit_scale());
+  auto const twice = test::quantize_row({6, 2.5000041f, 5.0000005f}, fp4::compressed_tensors_gpu{}, test::unit_scale());
   CHECK(once.elements(3) == test::codes{7, 5, 7});
   CHECK(twice.elements(3) == test::codes{7, 4, 6});
 }
@@ -60,9 +58,7 @@ TEST_CASE("N6: encoding a decoded code gives it back", "[cases]") {
 
 TEST_CASE("N6: quantizing what was decoded gives the bytes back", "[cases]") {
   std::vector<float> x;
-  for (unsigned code = 0; code < 16; ++code) {
-    x.push_back(fp4::e2m1{static_cast<std::uint8_t>(code)}.to_float());
-  }
+  for (unsigned code = 0; code < 16; ++code) { x.push_back(fp4::e2m1{static_cast<std::uint8_t>(code)}.to_float()); }
   auto const b = test::quantize_row(x, test::unit_scale());
   auto const again = test::quantize_row(test::decode_row(b, test::unit_scale()), test::unit_scale());
   CHECK(b.codes == test::octets{0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE});

@@ -4,8 +4,8 @@
 
 TEMPLATE_TEST_CASE("N1 B11: midpoints go to the even code", "[cases]", fp4::exact, fp4::transformer_engine) {
   auto const b = test::quantize_row(
-      {6, .25f, -.25f, .75f, -.75f, 1.25f, -1.25f, 1.75f, -1.75f, 2.5f, -2.5f, 3.5f, -3.5f, 5, -5, -.2f},
-      TestType{}, test::unit_scale());
+      {6, .25f, -.25f, .75f, -.75f, 1.25f, -1.25f, 1.75f, -1.75f, 2.5f, -2.5f, 3.5f, -3.5f, 5, -5, -.2f}, TestType{},
+      test::unit_scale());
   CHECK(b.scales == test::octets{0x38});
   CHECK(b.codes == test::octets{0x07, 0x28, 0x2A, 0x4A, 0x4C, 0x6C, 0x6E, 0x8E});
 }
@@ -44,15 +44,12 @@ TEST_CASE("S7 B11: dividing and multiplying by a reciprocal differ on ties", "[c
   CHECK(reciprocal.elements(4) == test::codes{7, 3, 5, 7});
 }
 
-TEST_CASE("S7 B11: of all 126 scales and 7 midpoints the reciprocal misses 42 ties, division none",
-          "[cases]") {
+TEST_CASE("S7 B11: of all 126 scales and 7 midpoints the reciprocal misses 42 ties, division none", "[cases]") {
   int exact_misses = 0, reciprocal_misses = 0;
   for (int scale = 1; scale <= 0x7E; ++scale) {
     float const sf = fp4::ue4m3{static_cast<std::uint8_t>(scale)}.to_float();
     std::vector<float> x = {6 * sf};
-    for (float const midpoint : {.25f, .75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f}) {
-      x.push_back(midpoint * sf);
-    }  // exact
+    for (float const midpoint : {.25f, .75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f}) { x.push_back(midpoint * sf); }  // exact
     test::codes const ties = {7, 0, 2, 2, 4, 4, 6, 6};
     auto const exact = test::quantize_row(x, fp4::exact{}, test::unit_scale());
     auto const reciprocal = test::quantize_row(x, test::unit_scale());

@@ -24,8 +24,8 @@ std::vector<float> transformed(fp4::hadamard<16> const& h, std::vector<float> x)
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("H1: every size is orthogonal", "[cases]", fp4::hadamard<16>, fp4::hadamard<32>,
-                   fp4::hadamard<64>, fp4::hadamard<128>, fp4::hadamard<256>) {
+TEMPLATE_TEST_CASE("H1: every size is orthogonal", "[cases]", fp4::hadamard<16>, fp4::hadamard<32>, fp4::hadamard<64>,
+                   fp4::hadamard<128>, fp4::hadamard<256>) {
   constexpr std::size_t n = TestType::size;
   auto const h = without_signs<TestType>();
   std::vector<std::vector<float>> columns(n, std::vector<float>(n, 0.0f));
@@ -85,8 +85,7 @@ TEST_CASE("H4: all paths round as the reference between transform and quantizer"
     auto const scale = fp4::tensor_scale::from_amax(fp4::cpu::amax(view, transform));
     auto const b = test::quantize_everywhere(x, size, size, transform, scale);
     test::bytes wanted{test::octets(size * size / 2), test::octets(size * size / 16)};
-    fp4::quantized_view<fp4::nvfp4> const out(wanted.codes.data(), wanted.scales.data(), size * size / 16,
-                                              size, size);
+    fp4::quantized_view<fp4::nvfp4> const out(wanted.codes.data(), wanted.scales.data(), size * size / 16, size, size);
     fp4::reference::quantize(view, out, {&scale, 1}, fp4::detail::bundle<fp4::nvfp4>(transform));
     CHECK(b == wanted);
   };

@@ -18,8 +18,8 @@ TEST_CASE("M1: the element with flat index 2^31 is found", "[cases]") {
     return;
   }
   x[static_cast<std::size_t>(row * cols + col)] = fp4::bfloat16::from_float(6);
-  auto const q = fp4::quantize<fp4::nvfp4>(fp4::matrix_view<fp4::bfloat16 const>(x.get(), rows, cols),
-                                           test::unit_scale());
+  auto const q =
+      fp4::quantize<fp4::nvfp4>(fp4::matrix_view<fp4::bfloat16 const>(x.get(), rows, cols), test::unit_scale());
   CHECK(q.codes()[1073741824] == 0x07);
   CHECK(q.scales()[134217728] == 0x38);
   std::int64_t nonzero_codes = 0, nonzero_scales = 0;

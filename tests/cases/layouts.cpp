@@ -78,8 +78,8 @@ TEST_CASE("L3: a quantizer puts scales where the layout says", "[cases]") {
 TEST_CASE("L4: a padded buffer has the padded size", "[cases]") {
   CHECK(fp4::tiled_128x4_scales::bytes(576, 128) == 81920);
   std::vector<float> const x(576 * 2048, 1.0f);
-  auto const q = fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>(x.data(), 576, 2048),
-                                           fp4::tiled_128x4_scales{});
+  auto const q =
+      fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>(x.data(), 576, 2048), fp4::tiled_128x4_scales{});
   CHECK(q.scales().size() == 81920);
 }
 
@@ -106,8 +106,7 @@ TEST_CASE("L7: 16 columns, 33 rows and 1040 columns are as good as any", "[cases
   auto const one = test::quantize_everywhere(std::vector<float>(16, 1.0f), 1, 16);
   CHECK(one.codes == test::octets(8, 0x77));
   CHECK(one.scales == test::octets{0x7E});
-  auto const narrow =
-      test::quantize_everywhere(test::make_data(test::data_kind::normal, 33, 16, 7).values, 33, 16);
+  auto const narrow = test::quantize_everywhere(test::make_data(test::data_kind::normal, 33, 16, 7).values, 33, 16);
   CHECK(narrow.codes.size() == 264);
   CHECK(narrow.scales.size() == 33);
   auto const x = test::make_data(test::data_kind::normal, 3, 1040, 7).values;

@@ -18,9 +18,7 @@ struct bytes {
   std::vector<std::uint8_t> codes;
   std::vector<std::uint8_t> scales;
 
-  friend bool operator==(bytes const& a, bytes const& b) {
-    return a.codes == b.codes && a.scales == b.scales;
-  }
+  friend bool operator==(bytes const& a, bytes const& b) { return a.codes == b.codes && a.scales == b.scales; }
 
   /// The first `count` element codes.
   [[nodiscard]] std::vector<int> elements(std::int64_t count) const {
@@ -32,8 +30,7 @@ struct bytes {
 
 inline std::vector<fp4::cpu::path> paths() {
   std::vector<fp4::cpu::path> found;
-  for (auto const p :
-       {fp4::cpu::path::scalar, fp4::cpu::path::portable, fp4::cpu::path::avx2, fp4::cpu::path::neon}) {
+  for (auto const p : {fp4::cpu::path::scalar, fp4::cpu::path::portable, fp4::cpu::path::avx2, fp4::cpu::path::neon}) {
     if (fp4::cpu::available(p)) { found.push_back(p); }
   }
   return found;
@@ -41,8 +38,7 @@ inline std::vector<fp4::cpu::path> paths() {
 
 /// NVFP4 of a matrix on every path; a check fails where two differ.
 template <class T, class... Choices>
-bytes quantize_everywhere(std::vector<T> const& x, std::int64_t rows, std::int64_t cols,
-                          Choices const&... chosen) {
+bytes quantize_everywhere(std::vector<T> const& x, std::int64_t rows, std::int64_t cols, Choices const&... chosen) {
   fp4::matrix_view<T const> const view(x.data(), rows, cols);
   auto const q = fp4::quantize<fp4::nvfp4>(view, chosen...);
   bytes const first{q.codes(), q.scales()};

@@ -34,9 +34,7 @@ TEST_CASE("M4: output strides are those of the output", "[cases]") {
   fp4::cpu::dequantize(out, {used.data(), 1}, fp4::transformer_engine::decoding, values);
   auto const decoded = test::decode_row({wanted.codes, wanted.scales}, used[0]);
   for (std::size_t r = 0; r < 3; ++r) {
-    for (std::size_t i = 0; i < 20; ++i) {
-      CHECK(codes[r * 20 + i] == (i < 16 ? wanted.codes[r * 16 + i] : 0xEE));
-    }
+    for (std::size_t i = 0; i < 20; ++i) { CHECK(codes[r * 20 + i] == (i < 16 ? wanted.codes[r * 16 + i] : 0xEE)); }
     for (std::size_t c = 0; c < 50; ++c) { CHECK(y[r * 50 + c] == (c < 32 ? decoded[r * 32 + c] : -7.0f)); }
   }
 }

@@ -55,8 +55,7 @@ TEST_CASE("Z7: saturation without a tensor scale is seen", "[cases]") {
   CHECK(test::quantize_row(x, test::unit_scale()).elements(3) == test::codes{7, 7, 4});
   CHECK(clipped.scales()[0] == 0x7E);
   CHECK((y[0] == 2688 && y[1] == 2688 && y[2] == 896));
-  CHECK(fp4::inspect(view, clipped.view(), fp4::matrix_view<float const>(y.data(), 1, 16)).saturated_blocks ==
-        1);
+  CHECK(fp4::inspect(view, clipped.view(), fp4::matrix_view<float const>(y.data(), 1, 16)).saturated_blocks == 1);
 
   auto const scaled = fp4::quantize<fp4::nvfp4>(view);
   y = fp4::dequantize<float>(scaled);
@@ -65,8 +64,7 @@ TEST_CASE("Z7: saturation without a tensor scale is seen", "[cases]") {
   CHECK(std::fabs(y[0] - 5000) < 1e-3f);
   CHECK(std::fabs(y[1] - 3333.3333f) < 1e-3f);
   CHECK(std::fabs(y[2] - 833.33333f) < 1e-3f);
-  CHECK(fp4::inspect(view, scaled.view(), fp4::matrix_view<float const>(y.data(), 1, 16)).saturated_blocks ==
-        0);
+  CHECK(fp4::inspect(view, scaled.view(), fp4::matrix_view<float const>(y.data(), 1, 16)).saturated_blocks == 0);
 }
 
 TEST_CASE("Z10: amax compares magnitudes, not patterns", "[cases]") {

@@ -39,8 +39,7 @@ TEST_CASE("R2: elements do not share random bits", "[cases]") {
   CHECK(ups / halves < .508);
   CHECK(agreements / pairs > .489);
   CHECK(agreements / pairs < .511);
-  CHECK(test::octets(b.codes.begin(), b.codes.begin() + 8) !=
-        test::octets(b.codes.begin() + 8, b.codes.begin() + 16));
+  CHECK(test::octets(b.codes.begin(), b.codes.begin() + 8) != test::octets(b.codes.begin() + 8, b.codes.begin() + 16));
 }
 
 TEST_CASE("R4: the probability of going up is the distance to the value below", "[cases]") {
@@ -57,16 +56,14 @@ TEST_CASE("R4: the probability of going up is the distance to the value below", 
       for (int i = 0; i < draws / 16; ++i) {
         auto const bits = fp4::block_bits(4, sign, static_cast<std::uint64_t>(i));
         for (int k = 0; k < 16; ++k) {
-          unsigned const code =
-              fp4::round_stochastic(sign == 0 ? x : -x, fp4::element_bits(bits[k / 4], k % 4)).bits;
+          unsigned const code = fp4::round_stochastic(sign == 0 ? x : -x, fp4::element_bits(bits[k / 4], k % 4)).bits;
           ups += code == ((low + 1) | sign);
           others += code != (low | sign) && code != ((low + 1) | sign);
         }
       }
       CAPTURE(x, sign);
       CHECK(others == 0);
-      CHECK(std::fabs(ups / static_cast<double>(draws) - up) <
-            4 * std::sqrt(up * (1 - up) / draws) + 0x1p-16);
+      CHECK(std::fabs(ups / static_cast<double>(draws) - up) < 4 * std::sqrt(up * (1 - up) / draws) + 0x1p-16);
     }
   }
 }

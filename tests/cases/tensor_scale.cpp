@@ -26,12 +26,10 @@ TEST_CASE("G2: rows with different tensor scales keep them", "[cases]") {
   }
 }
 
-TEST_CASE("G2: moving rows under another tensor scale is a call of its own and reports its error",
-          "[cases]") {
+TEST_CASE("G2: moving rows under another tensor scale is a call of its own and reports its error", "[cases]") {
   test::octets codes(16 * 8, 0x77), scales(16, 0x7E);
   fp4::quantized_view<fp4::nvfp4> const q(codes.data(), scales.data(), 16, 16, 16);
-  auto const report =
-      fp4::cpu::rescale(q, fp4::tensor_scale::from_encode(12992), fp4::tensor_scale::from_encode(9600));
+  auto const report = fp4::cpu::rescale(q, fp4::tensor_scale::from_encode(12992), fp4::tensor_scale::from_encode(9600));
   CHECK(scales == test::octets(16, 0x7A));  // 331.03 becomes 320
   CHECK(codes == test::octets(16 * 8, 0x77));
   CHECK(report.changed_values == 16);
@@ -48,8 +46,8 @@ TEST_CASE("G6: a tensor scale is used as it is given, 1 is no default", "[cases]
 
 TEST_CASE("G6: a quantized matrix takes no missing or wrong scales", "[cases]") {
   auto const make = [](std::vector<fp4::tensor_scale> scales) {
-    return fp4::quantized<fp4::nvfp4>(2, 16, fp4::transformer_engine::decoding, test::octets(16),
-                                      test::octets(2), scales);
+    return fp4::quantized<fp4::nvfp4>(2, 16, fp4::transformer_engine::decoding, test::octets(16), test::octets(2),
+                                      scales);
   };
   auto const one = fp4::tensor_scale::from_decode(1);
   CHECK_NOTHROW(make({one}));

@@ -18,9 +18,7 @@ std::vector<T> transpose(std::vector<T> const& x, std::size_t rows, std::size_t 
 
 TEST_CASE("L15: codes are transposed as nibbles", "[cases]") {
   std::vector<float> x;  // element (i, j) has code 4i + j
-  for (unsigned code = 0; code < 16; ++code) {
-    x.push_back(fp4::e2m1{static_cast<std::uint8_t>(code)}.to_float());
-  }
+  for (unsigned code = 0; code < 16; ++code) { x.push_back(fp4::e2m1{static_cast<std::uint8_t>(code)}.to_float()); }
   auto const codes_of = [](test::bytes const& b) {  // two bytes a row, without the padding
     test::octets found;
     for (std::size_t r = 0; r < 4; ++r) {
@@ -30,8 +28,7 @@ TEST_CASE("L15: codes are transposed as nibbles", "[cases]") {
     return found;
   };
   auto const rows = test::quantize_everywhere(x, 4, 4, test::unit_scale(), fp4::blocks_2d{});
-  auto const columns =
-      test::quantize_everywhere(x, 4, 4, test::unit_scale(), fp4::blocks_2d{}, fp4::columnwise{});
+  auto const columns = test::quantize_everywhere(x, 4, 4, test::unit_scale(), fp4::blocks_2d{}, fp4::columnwise{});
   CHECK(codes_of(rows) == test::octets{0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE});
   CHECK(codes_of(columns) == test::octets{0x40, 0xC8, 0x51, 0xD9, 0x62, 0xEA, 0x73, 0xFB});
   CHECK(rows.scales == test::octets(4, 0x38));
@@ -44,10 +41,8 @@ TEST_CASE("L15: quantizing column-wise equals quantizing the transpose", "[cases
     CAPTURE(rows, cols);
     auto const x = test::make_data(test::data_kind::tie_aligned, rows, cols, 15).values;
     auto const t = transpose(x, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols));
-    CHECK(test::quantize_everywhere(x, rows, cols, fp4::columnwise{}) ==
-          test::quantize_everywhere(t, cols, rows));
-    CHECK(test::quantize_everywhere(x, rows, cols, fp4::columnwise{}, fp4::tiled_128x4_scales{},
-                                    fp4::exact{}) ==
+    CHECK(test::quantize_everywhere(x, rows, cols, fp4::columnwise{}) == test::quantize_everywhere(t, cols, rows));
+    CHECK(test::quantize_everywhere(x, rows, cols, fp4::columnwise{}, fp4::tiled_128x4_scales{}, fp4::exact{}) ==
           test::quantize_everywhere(t, cols, rows, fp4::tiled_128x4_scales{}, fp4::exact{}));
   }
 }

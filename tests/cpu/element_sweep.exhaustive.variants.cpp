@@ -27,8 +27,8 @@ std::vector<T> values_to_sweep(bool nan) {
   auto const add = [&](std::uint32_t bits) {
     if (values.size() % 16 == 0) { values.push_back(fp4::detail::from_float_to<T>(6.0f)); }
     if (nan && values.size() % 1024 == 500) {
-      values.push_back(fp4::detail::from_float_to<T>(
-          test::float_of(values.size() % 2048 < 1024 ? 0x7FC00000u : 0xFFC12345u)));
+      values.push_back(
+          fp4::detail::from_float_to<T>(test::float_of(values.size() % 2048 < 1024 ? 0x7FC00000u : 0xFFC12345u)));
     }
     if constexpr (std::is_same_v<T, float>) {
       values.push_back(test::float_of(bits));
@@ -37,19 +37,15 @@ std::vector<T> values_to_sweep(bool nan) {
     }
   };
   if constexpr (std::is_same_v<T, float>) {
-    for (std::uint32_t bits = 0; bits < test::bits_of(largest); bits += stride) {
-      add(bits), add(bits | 0x80000000u);
-    }
-    for (float const tie :
-         {0.25f, 0.5f, 0.75f, 1.0f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f, 5.0f, 6.0f}) {
+    for (std::uint32_t bits = 0; bits < test::bits_of(largest); bits += stride) { add(bits), add(bits | 0x80000000u); }
+    for (float const tie : {0.25f, 0.5f, 0.75f, 1.0f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f, 5.0f, 6.0f}) {
       for (std::uint32_t bits = test::bits_of(tie) - 2; bits <= test::bits_of(tie) + 2; ++bits) {
         add(bits), add(bits | 0x80000000u);
       }
     }
   } else {
     for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
-      std::uint32_t const magnitude =
-          test::bits_of(T{static_cast<std::uint16_t>(bits)}.to_float()) & 0x7FFFFFFFu;
+      std::uint32_t const magnitude = test::bits_of(T{static_cast<std::uint16_t>(bits)}.to_float()) & 0x7FFFFFFFu;
       if (magnitude <= test::bits_of(largest)) { add(bits); }
     }
   }

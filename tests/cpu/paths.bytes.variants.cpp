@@ -50,16 +50,14 @@ TEST_CASE("formats on every path") {
 
 TEST_CASE("transforms, directions and 2D blocks on every path") {
   test::outcome found;
-  test::compare_paths<nvfp4, bfloat16>(found,
-                                       choices<transformer_engine, nearest_even, hadamard<128>>{
-                                           {}, {}, hadamard<128>::random_signs(7).to_bfloat16()},
-                                       2, 1280);
+  test::compare_paths<nvfp4, bfloat16>(
+      found,
+      choices<transformer_engine, nearest_even, hadamard<128>>{{}, {}, hadamard<128>::random_signs(7).to_bfloat16()}, 2,
+      1280);
   test::compare_paths<nvfp4, float16>(
       found, choices<transformer_engine, toward_zero, no_transform, blocks_1d, columnwise>{}, 530, 19);
   test::compare_paths<nvfp4, bfloat16>(
-      found,
-      choices<transformer_engine, stochastic, no_transform, blocks_2d, rowwise>{
-          {}, stochastic(3), {}, {}, {}},
+      found, choices<transformer_engine, stochastic, no_transform, blocks_2d, rowwise>{{}, stochastic(3), {}, {}, {}},
       35, 50);
   CHECK(found.first == "");
 }

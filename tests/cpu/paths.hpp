@@ -34,8 +34,7 @@ struct outcome {
 
   void add(std::string const& difference, path p, data_kind kind, std::uint64_t seed) {
     if (difference.empty() || !first.empty()) { return; }
-    first = std::string(fp4::cpu::name(p)) + ", " + name(kind) + ", seed " + std::to_string(seed) + ": " +
-            difference;
+    first = std::string(fp4::cpu::name(p)) + ", " + name(kind) + ", seed " + std::to_string(seed) + ": " + difference;
   }
 };
 
@@ -68,8 +67,8 @@ struct quantized_bytes {
     scales.resize(Format::has_block_scale ? static_cast<std::size_t>(rows * Format::blocks(cols)) : 0, 0x5A);
     amax = fp4::cpu::amax(in, how.transform, how.direction, fp4::sequential{}, p);
     fp4::tensor_scale const scale = scale_for(amax, seed);
-    fp4::quantized_view<Format> const out(codes.data(), scales.data(),
-                                          static_cast<std::int64_t>(scales.size()), rows, cols);
+    fp4::quantized_view<Format> const out(codes.data(), scales.data(), static_cast<std::int64_t>(scales.size()), rows,
+                                          cols);
     fp4::cpu::quantize(in, out, {&scale, 1}, how, fp4::sequential{}, p);
   }
 };

@@ -15,8 +15,7 @@ using test::data_kind;
 /// Every byte as a code and, in turn, every byte as a scale, over more than a tile.
 template <class Format>
 struct all_codes {
-  static constexpr std::int64_t rows = 2,
-                                cols = 1024 + 37 * Format::block_size + (Format::block_size > 1 ? 5 : 0);
+  static constexpr std::int64_t rows = 2, cols = 1024 + 37 * Format::block_size + (Format::block_size > 1 ? 5 : 0);
   std::vector<std::uint8_t> codes, scales;
 
   all_codes() {
@@ -44,22 +43,20 @@ template <class Format, class Out>
 std::string dequantized(decode_rule rule) {
   all_codes<Format> const data;
   quantized_view<Format, linear_scales, std::uint8_t const> const in(
-      data.codes.data(), data.scales.data(), static_cast<std::int64_t>(data.scales.size()), data.rows,
-      data.cols);
+      data.codes.data(), data.scales.data(), static_cast<std::int64_t>(data.scales.size()), data.rows, data.cols);
   test::outcome found;
   std::uint64_t seed = 0;
   for (float const amax : {10.5f, 0.0f, 1e-45f, 1e-37f, 3.4e38f, test::infinity(), 2688.0f, 2688.0f * 1024}) {
-    for (tensor_scale const scale : {tensor_scale::from_amax(amax), tensor_scale::from_encode(7.3f),
-                                     tensor_scale::from_decode(0x1.23p-30f)}) {
+    for (tensor_scale const scale :
+         {tensor_scale::from_amax(amax), tensor_scale::from_encode(7.3f), tensor_scale::from_decode(0x1.23p-30f)}) {
       std::vector<Out> wanted(static_cast<std::size_t>(data.rows * (data.cols + 3)));
       std::vector<Out> got = wanted;
-      cpu::dequantize(in, {&scale, 1}, rule,
-                      matrix_view<Out>(wanted.data(), data.rows, data.cols, data.cols + 3), sequential{},
-                      cpu::path::scalar);
+      cpu::dequantize(in, {&scale, 1}, rule, matrix_view<Out>(wanted.data(), data.rows, data.cols, data.cols + 3),
+                      sequential{}, cpu::path::scalar);
       make_nans_equal(wanted);
       for (cpu::path const p : test::fast_paths()) {
-        cpu::dequantize(in, {&scale, 1}, rule,
-                        matrix_view<Out>(got.data(), data.rows, data.cols, data.cols + 3), sequential{}, p);
+        cpu::dequantize(in, {&scale, 1}, rule, matrix_view<Out>(got.data(), data.rows, data.cols, data.cols + 3),
+                        sequential{}, p);
         make_nans_equal(got);
         found.add(test::difference(got, wanted), p, data_kind::normal, seed++);
       }
@@ -71,8 +68,7 @@ std::string dequantized(decode_rule rule) {
 /// To each output type under every rule.
 template <class Format>
 std::string dequantized(decode_rule rule) {
-  return dequantized<Format, float>(rule) + dequantized<Format, bfloat16>(rule) +
-         dequantized<Format, float16>(rule);
+  return dequantized<Format, float>(rule) + dequantized<Format, bfloat16>(rule) + dequantized<Format, float16>(rule);
 }
 
 template <class In, int N>
@@ -131,19 +127,16 @@ TEST_CASE("every size of transform on every path") {
 TEST_CASE("control bits that fesetenv leaves alone do not count") {
   auto const quantize_and_decode = [] {
     std::vector<float16> halves;
-    for (std::uint32_t i = 0; i < 4096; ++i) {
-      halves.push_back({static_cast<std::uint16_t>(i * 16 + i % 7)});
-    }
+    for (std::uint32_t i = 0; i < 4096; ++i) { halves.push_back({static_cast<std::uint16_t>(i * 16 + i % 7)}); }
     choices<transformer_engine> const how;
-    test::quantized_bytes<nvfp4> const q(matrix_view<float16 const>(halves.data(), 4, 1024), how, 0,
-                                         cpu::path::neon);
+    test::quantized_bytes<nvfp4> const q(matrix_view<float16 const>(halves.data(), 4, 1024), how, 0, cpu::path::neon);
     std::vector<float> values(4096);
     tensor_scale const scale = tensor_scale::from_amax(3.0f);
     std::vector<std::uint8_t> codes;
     for (std::uint32_t i = 0; i < 4096; ++i) { codes.push_back(static_cast<std::uint8_t>(i)); }
     quantized_view<fp8_e4m3, linear_scales, std::uint8_t const> const in(codes.data(), nullptr, 0, 4, 1024);
-    cpu::dequantize(in, {&scale, 1}, decode_rule::tensor_only, matrix_view<float>(values.data(), 4, 1024),
-                    sequential{}, cpu::path::neon);
+    cpu::dequantize(in, {&scale, 1}, decode_rule::tensor_only, matrix_view<float>(values.data(), 4, 1024), sequential{},
+                    cpu::path::neon);
     std::vector<std::uint32_t> all(q.codes.begin(), q.codes.end());
     for (float const v : values) { all.push_back(test::bits_of(v)); }
     return all;

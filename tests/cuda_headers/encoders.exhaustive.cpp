@@ -32,9 +32,7 @@ struct cuda_e5m2 : test::to_nearest<fp4::e5m2> {
 /// The header takes |x| where the library saturates a negative number at the smallest value.
 struct cuda_e8m0_to_zero : test::to_zero<fp4::e8m0> {
   static std::uint32_t encode(float x) { return fp4::e8m0::from_float_toward_zero(magnitude(x)).bits; }
-  static std::uint32_t cuda(float x) {
-    return __nv_cvt_float_to_e8m0(magnitude(x), __NV_SATFINITE, cudaRoundZero);
-  }
+  static std::uint32_t cuda(float x) { return __nv_cvt_float_to_e8m0(magnitude(x), __NV_SATFINITE, cudaRoundZero); }
 
  private:
   static float magnitude(float x) { return test::float_of(test::bits_of(x) & 0x7FFFFFFFu); }
@@ -71,8 +69,7 @@ TEMPLATE_TEST_CASE("floats are encoded as the CUDA headers encode them on the ho
   CHECK(compare_all<TestType>() == "");
 #else
   test::float_oracle<typename TestType::type> const oracle;
-  auto const intervals =
-      test::code_intervals([&oracle](std::uint32_t bits) { return TestType::wanted(oracle, bits); });
+  auto const intervals = test::code_intervals([&oracle](std::uint32_t bits) { return TestType::wanted(oracle, bits); });
   test::mismatches wrong;
   test::visit_samples(intervals, [&](std::uint32_t bits, std::uint32_t) {
     float const x = test::float_of(bits);

@@ -12,9 +12,9 @@ using fp4::errc;
 using problem = test::quantize_problem<>;
 
 template <class Rounding, class Shape = fp4::blocks_1d, class Direction = fp4::rowwise>
-using rounding_problem = test::quantize_problem<
-    fp4::nvfp4, fp4::linear_scales,
-    fp4::choices<fp4::transformer_engine, Rounding, fp4::no_transform, Shape, Direction>>;
+using rounding_problem =
+    test::quantize_problem<fp4::nvfp4, fp4::linear_scales,
+                           fp4::choices<fp4::transformer_engine, Rounding, fp4::no_transform, Shape, Direction>>;
 
 void check_broken(fp4::check_result found, errc code, double value, double bound) {
   CHECK(found.code == code);
@@ -154,8 +154,8 @@ TEST_CASE("a Hadamard size must divide the axis that it runs along", "[errors]")
   using fits = fp4::choices<fp4::transformer_engine, fp4::nearest_even, fp4::hadamard<32>>;
   CHECK(test::quantize_problem<fp4::nvfp4, fp4::linear_scales, fits>().check().ok());
 
-  using by_column = fp4::choices<fp4::transformer_engine, fp4::nearest_even, fp4::hadamard<16>,
-                                 fp4::blocks_1d, fp4::columnwise>;
+  using by_column =
+      fp4::choices<fp4::transformer_engine, fp4::nearest_even, fp4::hadamard<16>, fp4::blocks_1d, fp4::columnwise>;
   test::quantize_problem<fp4::nvfp4, fp4::linear_scales, by_column> p;
   p.out = {p.bytes.data(), p.bytes.data() + 2048, 2048, 32, 4};
   check_broken(p.check(), errc::hadamard_size_does_not_divide, 4, 16);
@@ -177,17 +177,13 @@ TEST_CASE("factors must be positive and finite, amaxes neither negative nor NaN"
     }
     CHECK(found(make(nan)).code == errc::bad_tensor_scale);
     CHECK(std::isnan(found(make(nan)).value));
-    for (float const good : {1.0f, denormal, std::numeric_limits<float>::max()}) {
-      CHECK(found(make(good)).ok());
-    }
+    for (float const good : {1.0f, denormal, std::numeric_limits<float>::max()}) { CHECK(found(make(good)).ok()); }
   }
   for (float const bad : {-1.0f, -denormal, -infinity}) {
     check_broken(found(tensor_scale::from_amax(bad)), errc::bad_tensor_scale, static_cast<double>(bad), 0);
   }
   CHECK(found(tensor_scale::from_amax(nan)).code == errc::bad_tensor_scale);
-  for (float const good : {0.0f, -0.0f, 1.0f, denormal, infinity}) {
-    CHECK(found(tensor_scale::from_amax(good)).ok());
-  }
+  for (float const good : {0.0f, -0.0f, 1.0f, denormal, infinity}) { CHECK(found(tensor_scale::from_amax(good)).ok()); }
 }
 
 TEST_CASE("tensor scales are one, or one a row of the result", "[errors]") {
@@ -240,8 +236,8 @@ TEST_CASE("random positions lie inside the whole matrix", "[errors]") {
 TEST_CASE("2D blocks count random positions along rows in both directions", "[errors]") {
   problem p;
   p.out = {p.bytes.data(), p.bytes.data() + 2048, 2048, 32, 4};
-  fp4::choices<fp4::transformer_engine, fp4::stochastic, fp4::no_transform, fp4::blocks_2d,
-               fp4::columnwise> const how{{}, fp4::stochastic(1).at(0, 0, 1), {}, {}, {}};
+  fp4::choices<fp4::transformer_engine, fp4::stochastic, fp4::no_transform, fp4::blocks_2d, fp4::columnwise> const how{
+      {}, fp4::stochastic(1).at(0, 0, 1), {}, {}, {}};
   check_broken(fp4::check(p.in, p.out, p.scales, how), errc::bad_random_position, 2,
                1);  // 32 columns: 2 blocks a row
 }

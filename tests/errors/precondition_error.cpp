@@ -23,8 +23,7 @@ void check_refused(problem& p, fp4::errc code) {
   } catch (fp4::precondition_error const& error) {
     CHECK(error.code() == code);
     CHECK(error.value() == p.check().value);
-    CHECK_THAT(error.what(),
-               ContainsSubstring("fp4::cpu::quantize") && ContainsSubstring(fp4::rule_of(code)));
+    CHECK_THAT(error.what(), ContainsSubstring("fp4::cpu::quantize") && ContainsSubstring(fp4::rule_of(code)));
   }
   CHECK(p.bytes == bytes);
   CHECK(p.values == values);
@@ -47,8 +46,7 @@ TEST_CASE("an error names the function, the rule, the value and the bound", "[er
 TEST_CASE("every rule has a sentence of its own", "[errors]") {
   std::set<std::string> sentences;
   int count = 0;
-  for (int code = 0; std::string(fp4::rule_of(static_cast<fp4::errc>(code))) != "unknown rule";
-       ++code, ++count) {
+  for (int code = 0; std::string(fp4::rule_of(static_cast<fp4::errc>(code))) != "unknown rule"; ++code, ++count) {
     sentences.insert(fp4::rule_of(static_cast<fp4::errc>(code)));
   }
   CHECK(count > static_cast<int>(fp4::errc::bad_thread_count));
@@ -114,8 +112,7 @@ TEST_CASE("the right problem is not refused, and writes", "[errors]") {
 TEST_CASE("a path or a thread count that cannot be is refused before anything is written", "[errors]") {
   problem p;
   std::vector<std::uint8_t> const bytes = p.bytes;
-  auto const missing =
-      fp4::cpu::available(fp4::cpu::path::neon) ? fp4::cpu::path::avx2 : fp4::cpu::path::neon;
+  auto const missing = fp4::cpu::available(fp4::cpu::path::neon) ? fp4::cpu::path::avx2 : fp4::cpu::path::neon;
   CHECK_THROWS_WITH(fp4::cpu::quantize(p.in, p.out, p.scales, p.how, fp4::sequential{}, missing),
                     ContainsSubstring("a forced path must exist on this processor"));
 #if FP4_HAS_OPENMP

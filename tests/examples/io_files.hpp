@@ -60,8 +60,7 @@ template <class Action>
   } catch (io::file_error const& error) {
     std::string const what = error.what();
     std::string const start = file.string() + ": ";
-    return what.compare(0, start.size(), start) == 0 ? what.substr(start.size())
-                                                     : "the file is not named in: " + what;
+    return what.compare(0, start.size(), start) == 0 ? what.substr(start.size()) : "the file is not named in: " + what;
   }
   return "";
 }

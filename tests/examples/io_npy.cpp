@@ -16,13 +16,12 @@ namespace {
 using io_test::little_endian;
 
 std::string const good_header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
-std::string const six_floats =
-    std::string("\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x00\x00\x3f\x00\x00\x40\x40", 16) +
-    std::string("\x00\x00\x80\x7f\x00\x00\x00\x80", 8);  // 1 -2 0.5 3 inf -0
+std::string const six_floats = std::string("\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x00\x00\x3f\x00\x00\x40\x40", 16) +
+                               std::string("\x00\x00\x80\x7f\x00\x00\x00\x80", 8);  // 1 -2 0.5 3 inf -0
 
 std::string npy(std::string const& header, std::string const& data, int major = 1) {
-  return std::string("\x93NUMPY") + static_cast<char>(major) + '\0' +
-         little_endian(header.size(), major == 1 ? 2 : 4) + header + data;
+  return std::string("\x93NUMPY") + static_cast<char>(major) + '\0' + little_endian(header.size(), major == 1 ? 2 : 4) +
+         header + data;
 }
 
 /// The header with one thing replaced; fails when it is not there.
@@ -140,22 +139,18 @@ TEST_CASE("a size that the .npy file does not have is refused before it is alloc
   std::string const start("\x93NUMPY\x02\x00", 8);
   check_all_refused({
       {start + "\x10", "ends inside the length of its .npy header"},
-      {start + little_endian(0xffffffff, 4) + "{}",
-       "claims a .npy header of 4294967295 bytes, but only 2 follow"},
+      {start + little_endian(0xffffffff, 4) + "{}", "claims a .npy header of 4294967295 bytes, but only 2 follow"},
       {start + little_endian(3, 4) + "{}", "claims a .npy header of 3 bytes, but only 2 follow"},
       {npy(good_header, six_floats).substr(0, 40), "claims a .npy header of 59 bytes, but only 30 follow"},
-      {npy(good_header, six_floats.substr(1)),
-       "the array of shape [2, 3] takes 24 bytes, but 23 follow the header"},
-      {npy(good_header, six_floats + "x"),
-       "the array of shape [2, 3] takes 24 bytes, but 25 follow the header"},
+      {npy(good_header, six_floats.substr(1)), "the array of shape [2, 3] takes 24 bytes, but 23 follow the header"},
+      {npy(good_header, six_floats + "x"), "the array of shape [2, 3] takes 24 bytes, but 25 follow the header"},
       {npy(with("(2, 3)", "(1099511627776,)"), six_floats),
        "the array of shape [1099511627776] takes 4398046511104 bytes, but 24 follow the header"},
       {npy(with("(2, 3)", "(4294967296, 4294967296)"), six_floats),
        "the array claims shape [4294967296, 4294967296] of F32, which is more than 2^63 - 1 bits"},
       {npy(with("(2, 3)", "(0, 4294967296, 4294967296)"), ""),
        "the array claims shape [0, 4294967296, 4294967296] of F32, which is more than 2^63 - 1 bits"},
-      {npy(with("(2, 3)", "(9223372036854775808,)"), six_floats),
-       "the array claims a dimension of more than 2^63 - 1"},
+      {npy(with("(2, 3)", "(9223372036854775808,)"), six_floats), "the array claims a dimension of more than 2^63 - 1"},
       {npy(with("(2, 3)", "(9223372036854775807,)"), six_floats),
        "the array claims shape [9223372036854775807] of F32, which is more than 2^63 - 1 bits"},
   });
@@ -177,16 +172,14 @@ TEST_CASE("an array that is not C-order float32, float16 or bfloat16 is refused"
 
 TEST_CASE("a .npy header that NumPy would not write is refused", "[examples][npy]") {
   auto const found = [](std::string const& text, int at, std::string const& wanted) {
-    return "the .npy header has \"" + text + "\" at its byte " + std::to_string(at) +
-           ", where NumPy writes " + wanted;
+    return "the .npy header has \"" + text + "\" at its byte " + std::to_string(at) + ", where NumPy writes " + wanted;
   };
   check_all_refused({
       {npy("garbage", six_floats), found("garbage", 0, "'{'")},
       {npy("", six_floats), found("", 0, "'{'")},
       {npy("{}", six_floats), "the .npy header lacks the key \"descr\""},
       {npy("{'descr': '<f4'}", six_floats), "the .npy header lacks the key \"fortran_order\""},
-      {npy("{'descr': '<f4', 'fortran_order': False}", six_floats),
-       "the .npy header lacks the key \"shape\""},
+      {npy("{'descr': '<f4', 'fortran_order': False}", six_floats), "the .npy header lacks the key \"shape\""},
       {npy(with("}", ""), six_floats), found("", 58, "a string")},
       {npy(good_header + "x", six_floats), found("x", 59, "the end of the header")},
       {npy(good_header + std::string(1, '\0'), six_floats), found("\\x00", 59, "the end of the header")},
@@ -195,13 +188,10 @@ TEST_CASE("a .npy header that NumPy would not write is refused", "[examples][npy
        "the .npy header has the key \"descr\" twice"},
       {npy(with("False", "0"), six_floats), found("0, 'shape': (2, 3), }", 34, "True or False")},
       {npy(with("(2, 3)", "[2, 3]"), six_floats), found("[2, 3], }", 50, "'('")},
-      {npy(with("(2, 3)", "(2, -3)"), six_floats),
-       found("-3), }", 54, "a dimension (a whole number, not negative)")},
+      {npy(with("(2, 3)", "(2, -3)"), six_floats), found("-3), }", 54, "a dimension (a whole number, not negative)")},
       {npy(with("(2, 3)", "(2, 3.5)"), six_floats), found(".5), }", 55, "','")},
-      {npy(with("(2, 3)", "(2, 3"), six_floats),
-       found("}", 57, "a dimension (a whole number, not negative)")},
-      {npy(with("'<f4'", "4"), six_floats),
-       found("4, 'fortran_order': False, 'shape': (2, 3), }", 10, "a string")},
+      {npy(with("(2, 3)", "(2, 3"), six_floats), found("}", 57, "a dimension (a whole number, not negative)")},
+      {npy(with("'<f4'", "4"), six_floats), found("4, 'fortran_order': False, 'shape': (2, 3), }", 10, "a string")},
       {npy("{'descr", six_floats), found("'descr", 1, "a string that ends")},
       {npy(std::string(60000, '('), six_floats), found(std::string(60, '(') + "...", 0, "'{'")},
       {npy("\x1b[2J", six_floats), found("\\x1b[2J", 0, "'{'")},  // nothing reaches the terminal as a command
@@ -225,8 +215,7 @@ TEST_CASE("a mutated .npy file loads or throws file_error, and nothing else", "[
   int loaded = 0;
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
-    auto const path =
-        dir.write("x.npy", io_test::mutated(npy(good_header, six_floats, 1 + round % 3), random));
+    auto const path = dir.write("x.npy", io_test::mutated(npy(good_header, six_floats, 1 + round % 3), random));
     std::string const problem = io_test::problem_with(path, [&] {
       auto file = io::open_npy(path);
       CHECK(file.read<std::byte>(file.tensors[0]).size() == file.tensors[0].bytes);

@@ -40,9 +40,8 @@ std::string const saved_by_python = safetensors(
     R"({"__metadata__":{"format":"np"},"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
     R"("h":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]},)"
     R"("i":{"dtype":"I16","shape":[1],"data_offsets":[22,24]}} )",
-    std::string(
-        "\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x00\x00\x3f\x00\x00\x40\x40\x80\x3f\x00\x40\x40\x40\x07\x00",
-        24));
+    std::string("\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x00\x00\x3f\x00\x00\x40\x40\x80\x3f\x00\x40\x40\x40\x07\x00",
+                24));
 
 struct broken_file {
   std::string contents;
@@ -53,8 +52,7 @@ void check_all_refused(std::vector<broken_file> const& files) {
   io_test::temp_dir const dir;
   for (broken_file const& broken : files) {
     auto const path = dir.write("broken.safetensors", broken.contents);
-    CHECK(io_test::problem_with(path, [&] { static_cast<void>(io::open_safetensors(path)); }) ==
-          broken.sentence);
+    CHECK(io_test::problem_with(path, [&] { static_cast<void>(io::open_safetensors(path)); }) == broken.sentence);
   }
 }
 
@@ -120,8 +118,7 @@ TEST_CASE("what the format allows is read", "[examples][safetensors]") {
   };
   for (std::string const& contents : files) {
     auto const path = dir.write("x.safetensors", contents);
-    std::string const problem =
-        io_test::problem_with(path, [&] { static_cast<void>(io::open_safetensors(path)); });
+    std::string const problem = io_test::problem_with(path, [&] { static_cast<void>(io::open_safetensors(path)); });
     CAPTURE(contents, problem);
     CHECK(problem.empty());
   }
@@ -131,16 +128,14 @@ TEST_CASE("a header that the .safetensors file does not have is refused before i
           "[examples][safetensors]") {
   io_test::temp_dir const dir;
   auto const missing = dir / "missing.safetensors";
-  CHECK(io_test::problem_with(missing, [&] { static_cast<void>(io::open_safetensors(missing)); }) ==
-        "does not exist");
+  CHECK(io_test::problem_with(missing, [&] { static_cast<void>(io::open_safetensors(missing)); }) == "does not exist");
   check_all_refused({
       {"", "is empty (0 bytes)"},
       {"1234567", "has 7 bytes, but a safetensors file begins with 8 bytes of length"},
       {little_endian(3, 8) + "{}", "claims a header of 3 bytes, but only 2 follow"},
       {little_endian(std::uint64_t{1} << 60, 8) + "{}",
        "claims a header of 1152921504606846976 bytes, but only 2 follow"},
-      {little_endian(~std::uint64_t{0}, 8) + "{}",
-       "claims a header of 18446744073709551615 bytes, but only 2 follow"},
+      {little_endian(~std::uint64_t{0}, 8) + "{}", "claims a header of 18446744073709551615 bytes, but only 2 follow"},
       {saved_by_python.substr(0, 100), "claims a header of 200 bytes, but only 92 follow"},
   });
 
@@ -157,10 +152,8 @@ TEST_CASE("a header that is no JSON object is refused", "[examples][safetensors]
       {safetensors("garbage", ""), "the header of 7 bytes is not valid JSON at its byte 1"},
       {safetensors("{} x", ""), "the header of 4 bytes is not valid JSON at its byte 4"},
       {safetensors(std::string("{}\0x", 4), ""), "the header of 4 bytes is not valid JSON at its byte 3"},
-      {safetensors("{\"\xff\":0}", ""),
-       "the header of 7 bytes is not valid JSON at its byte 3"},  // not UTF-8
-      {safetensors(one(R"("F32")", "[1e999]", "[0,4]"), "1234"),
-       "the JSON header holds a number that is out of range"},
+      {safetensors("{\"\xff\":0}", ""), "the header of 7 bytes is not valid JSON at its byte 3"},  // not UTF-8
+      {safetensors(one(R"("F32")", "[1e999]", "[0,4]"), "1234"), "the JSON header holds a number that is out of range"},
       {safetensors("[]", ""), "the JSON header must be an object, but is an array"},
       {safetensors("3", ""), "the JSON header must be an object, but is 3"},
       {safetensors("null", ""), "the JSON header must be an object, but is null"},
@@ -175,12 +168,9 @@ TEST_CASE("a header that is no JSON object is refused", "[examples][safetensors]
        "the JSON header has the key \"a\" twice"},
       {safetensors(R"({"a":{"dtype":"U8","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "1234"),
        "the JSON header has the key \"dtype\" twice"},
-      {safetensors(R"({"__metadata__":{"k":3}})", ""),
-       "\"__metadata__\" must map strings to strings, but holds 3"},
-      {safetensors(R"({"__metadata__":"x"})", ""),
-       "\"__metadata__\" must map strings to strings, but holds \"x\""},
-      {safetensors(R"({"__metadata__":["x"]})", ""),
-       "\"__metadata__\" must map strings to strings, but holds \"x\""},
+      {safetensors(R"({"__metadata__":{"k":3}})", ""), "\"__metadata__\" must map strings to strings, but holds 3"},
+      {safetensors(R"({"__metadata__":"x"})", ""), "\"__metadata__\" must map strings to strings, but holds \"x\""},
+      {safetensors(R"({"__metadata__":["x"]})", ""), "\"__metadata__\" must map strings to strings, but holds \"x\""},
   });
 }
 
@@ -223,24 +213,21 @@ TEST_CASE("an entry that does not describe a tensor is refused", "[examples][saf
   });
 }
 
-TEST_CASE("offsets that do not fit the shape, the file or each other are refused",
-          "[examples][safetensors]") {
+TEST_CASE("offsets that do not fit the shape, the file or each other are refused", "[examples][safetensors]") {
   auto const f32 = [](std::string const& shape, std::string const& offsets, std::string const& data) {
     return safetensors(one(R"("F32")", shape, offsets), data);
   };
   check_all_refused({
       {f32("[1]", "[4,0]", "1234"), R"(tensor "a" has data_offsets [4, 0], which end before they begin)"},
-      {f32("[1]", "[1,5]", "1234"),
-       R"(tensor "a" has data_offsets [1, 5], but the file holds 4 bytes of data)"},
+      {f32("[1]", "[1,5]", "1234"), R"(tensor "a" has data_offsets [1, 5], but the file holds 4 bytes of data)"},
       {f32("[1]", "[9223372036854775803,9223372036854775807]", "1234"),
        R"(tensor "a" has data_offsets [9223372036854775803, 9223372036854775807], )"
        R"(but the file holds 4 bytes of data)"},
       {f32("[2,3]", "[0,20]", std::string(20, 'x')),
        R"(tensor "a" has data_offsets [0, 20], 20 bytes, but shape [2, 3] of F32 takes 24)"},
       {f32("[]", "[0,0]", ""), R"(tensor "a" has data_offsets [0, 0], 0 bytes, but shape [] of F32 takes 4)"},
-      {f32("[1048576,1048576]", "[0,4]", "1234"),
-       R"(tensor "a" has data_offsets [0, 4], 4 bytes, )"
-       R"(but shape [1048576, 1048576] of F32 takes 4398046511104)"},
+      {f32("[1048576,1048576]", "[0,4]", "1234"), R"(tensor "a" has data_offsets [0, 4], 4 bytes, )"
+                                                  R"(but shape [1048576, 1048576] of F32 takes 4398046511104)"},
       {f32("[4294967296,4294967296]", "[0,0]", ""),  // 2^64 elements: 0 when the product wraps
        R"(tensor "a" claims shape [4294967296, 4294967296] of F32, which is more than 2^63 - 1 bits)"},
       {f32("[0,4294967296,4294967296]", "[0,0]", ""),
@@ -258,10 +245,8 @@ TEST_CASE("offsets that do not fit the shape, the file or each other are refused
        R"(tensors "a" and "b" overlap at byte 4 of the data)"},
       {safetensors(two("[2]", "[0,2]", "[2]", "[4,6]"), "123456"),
        "bytes 2 to 4 of the data belong to no tensor, and safetensors allows no gap"},
-      {f32("[1]", "[4,8]", "12345678"),
-       "bytes 0 to 4 of the data belong to no tensor, and safetensors allows no gap"},
-      {f32("[1]", "[0,4]", "12345"),
-       "bytes 4 to 5 of the data belong to no tensor, and safetensors allows no gap"},
+      {f32("[1]", "[4,8]", "12345678"), "bytes 0 to 4 of the data belong to no tensor, and safetensors allows no gap"},
+      {f32("[1]", "[0,4]", "12345"), "bytes 4 to 5 of the data belong to no tensor, and safetensors allows no gap"},
       {safetensors("{}", "x"), "bytes 0 to 1 of the data belong to no tensor, and safetensors allows no gap"},
   });
 }
@@ -279,8 +264,7 @@ TEST_CASE("a tensor is read only when asked for, and only as what it is", "[exam
   CHECK_THROWS_AS(file.read<float>(file.tensors[1]), std::invalid_argument);
 }
 
-TEST_CASE("a mutated .safetensors file loads or throws file_error, and nothing else",
-          "[examples][safetensors][fuzz]") {
+TEST_CASE("a mutated .safetensors file loads or throws file_error, and nothing else", "[examples][safetensors][fuzz]") {
   io_test::temp_dir const dir;
   std::mt19937 random(20240705);
   int loaded = 0;

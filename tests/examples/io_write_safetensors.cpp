@@ -18,8 +18,7 @@ io::named_tensor bytes_named(std::string const& name, std::size_t size) {
   return {name, "U8", {static_cast<std::int64_t>(size)}, std::vector<std::byte>(size, std::byte{0x5a})};
 }
 
-std::string problem_of_writing(std::filesystem::path const& path,
-                               std::vector<io::named_tensor> const& tensors) {
+std::string problem_of_writing(std::filesystem::path const& path, std::vector<io::named_tensor> const& tensors) {
   return io_test::problem_with(path, [&] { io::write_safetensors(path, tensors); });
 }
 
@@ -29,11 +28,10 @@ TEST_CASE("a written file has these bytes on every host", "[examples][safetensor
   io_test::temp_dir const dir;
   float const w[] = {1.0f, -2.0f};
   std::uint16_t const h[] = {0x3c00};
-  io::write_safetensors(dir / "x.safetensors",
-                        {bytes_named("codes", 3),
-                         {"w", "F32", {1, 2}, io::to_bytes(w, 2)},
-                         {"h", "F16", {}, io::to_bytes(h, 1)}},
-                        {{"format", "\xc3\xa9"}});
+  io::write_safetensors(
+      dir / "x.safetensors",
+      {bytes_named("codes", 3), {"w", "F32", {1, 2}, io::to_bytes(w, 2)}, {"h", "F16", {}, io::to_bytes(h, 1)}},
+      {{"format", "\xc3\xa9"}});
   // The widest elements first; the header padded to a multiple of 8.
   std::string const header = R"({"__metadata__":{"format":")"
                              "\xc3\xa9"
@@ -43,8 +41,7 @@ TEST_CASE("a written file has these bytes on every host", "[examples][safetensor
   std::string const padded = header + std::string((8 - header.size() % 8) % 8, ' ');
   REQUIRE(padded.size() % 8 == 0);
   std::string const data("\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x3c\x5a\x5a\x5a", 13);
-  CHECK(io_test::contents_of(dir / "x.safetensors") ==
-        io_test::little_endian(padded.size(), 8) + padded + data);
+  CHECK(io_test::contents_of(dir / "x.safetensors") == io_test::little_endian(padded.size(), 8) + padded + data);
 }
 
 TEST_CASE("what was written is what is read", "[examples][safetensors]") {
@@ -96,12 +93,10 @@ TEST_CASE("what the format cannot hold is refused, and the old file stays", "[ex
         R"(tensor "a" claims shape [-1] of F32, but no dimension may be negative)");
   CHECK(problem_of_writing(path, {{"a", "F4", {3}, std::vector<std::byte>(2)}}) ==
         R"(tensor "a" claims shape [3] of F4, which is not a whole number of bytes)");
-  CHECK(problem_of_writing(path, {bytes_named("a", 1), bytes_named("a", 2)}) ==
-        R"(cannot hold two entries named "a")");
+  CHECK(problem_of_writing(path, {bytes_named("a", 1), bytes_named("a", 2)}) == R"(cannot hold two entries named "a")");
   CHECK(problem_of_writing(path, {bytes_named("__metadata__", 1)}) ==
         R"(cannot hold two entries named "__metadata__")");
-  CHECK(problem_of_writing(path, {bytes_named("\xff", 1)}) ==
-        "cannot hold a name or metadata that is not UTF-8");
+  CHECK(problem_of_writing(path, {bytes_named("\xff", 1)}) == "cannot hold a name or metadata that is not UTF-8");
   CHECK(io_test::contents_of(path) == "old");
 }
 

@@ -59,8 +59,7 @@ struct ending {
 }
 
 /// The words of the line that begins with `start`; none where there is no such line.
-[[nodiscard]] inline std::vector<std::string> words_of_line(std::string const& text,
-                                                            std::string const& start) {
+[[nodiscard]] inline std::vector<std::string> words_of_line(std::string const& text, std::string const& start) {
   std::vector<std::string> words;
   for (std::string const& line : split(text, '\n')) {
     if (line.compare(0, start.size(), start) != 0) { continue; }
@@ -73,8 +72,7 @@ struct ending {
 }
 
 /// A .npy file of version 1.
-[[nodiscard]] inline std::string npy(std::string const& descr, std::string const& shape,
-                                     std::string const& data) {
+[[nodiscard]] inline std::string npy(std::string const& descr, std::string const& shape, std::string const& data) {
   std::string const header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
   return std::string("\x93NUMPY\x01\0", 8) + little_endian(header.size(), 2) + header + data;
 }

@@ -21,8 +21,7 @@ std::vector<float> wave(int count, float amplitude) {
   return values;
 }
 
-io::named_tensor f32(std::string const& name, std::vector<std::int64_t> shape,
-                     std::vector<float> const& values) {
+io::named_tensor f32(std::string const& name, std::vector<std::int64_t> shape, std::vector<float> const& values) {
   return {name, "F32", std::move(shape), io::to_bytes(values.data(), values.size())};
 }
 
@@ -32,9 +31,7 @@ std::string refusal(std::vector<std::string> const& words) {
   CHECK(ended.code == 1);
   auto const lines = io_test::split(ended.err, '\n');
   std::string const start = "quantize_file: ";
-  if (lines.size() != 1 || lines[0].compare(0, start.size(), start) != 0) {
-    return "not one sentence: " + ended.err;
-  }
+  if (lines.size() != 1 || lines[0].compare(0, start.size(), start) != 0) { return "not one sentence: " + ended.err; }
   return lines[0].substr(start.size());
 }
 
@@ -42,8 +39,7 @@ std::string refusal(std::vector<std::string> const& words) {
 std::string refusal_of(std::filesystem::path const& path) {
   std::string const said = refusal({path.string()});
   std::string const start = path.string() + ": ";
-  return said.compare(0, start.size(), start) == 0 ? said.substr(start.size())
-                                                   : "the file is not named in: " + said;
+  return said.compare(0, start.size(), start) == 0 ? said.substr(start.size()) : "the file is not named in: " + said;
 }
 
 struct sums {
@@ -109,8 +105,7 @@ TEST_CASE("the table has a row a tensor, the reason for each that is skipped, an
   CHECK(io_test::words_of_line(with_speed.out, "total").size() == 8);
   io_test::ending const transformed = io_test::run({path, "--rht"});
   CHECK(transformed.code == 0);
-  CHECK(transformed.out.find("one      skipped: --rht needs a multiple of 16 columns\n") !=
-        std::string::npos);
+  CHECK(transformed.out.find("one      skipped: --rht needs a multiple of 16 columns\n") != std::string::npos);
 }
 
 TEST_CASE("a .npy file is one tensor", "[examples]") {
@@ -133,26 +128,21 @@ TEST_CASE("a file that is no tensor file ends in one sentence", "[examples]") {
   };
   std::string const four(4 * 4, '\0');
   CHECK(refusal_of(dir / "missing.npy") == "does not exist");
-  CHECK(refusal_of(dir.write("x.bin", "hello")) ==
-        "has a name that ends neither in .npy nor in .safetensors");
+  CHECK(refusal_of(dir.write("x.bin", "hello")) == "has a name that ends neither in .npy nor in .safetensors");
   CHECK(refusal_of(dir.write("x.npy", io_test::npy("<f4", "(4,)", four.substr(1)))) ==
         "the array of shape [4] takes 16 bytes, but 15 follow the header");
-  CHECK(
-      refusal_of(dir.write("x.npy", io_test::npy("<i4", "(4,)", four))).find("the array has dtype \"<i4\"") ==
-      0);
+  CHECK(refusal_of(dir.write("x.npy", io_test::npy("<i4", "(4,)", four))).find("the array has dtype \"<i4\"") == 0);
   CHECK(refusal_of(dir.write("x.npy", io_test::npy("<f4", "(1048576, 1048576)", four))) ==
         "the array of shape [1048576, 1048576] takes 4398046511104 bytes, but 16 follow the header");
   CHECK(refusal_of(dir.write("x.safetensors", io_test::little_endian(1000, 8) + "{}")) ==
         "claims a header of 1000 bytes, but only 2 follow");
   CHECK(refusal_of(safetensors(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,32]}})", four)) ==
         "tensor \"a\" has data_offsets [0, 32], but the file holds 16 bytes of data");
-  CHECK(refusal_of(
-            safetensors(R"({"a":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,16]}})", four)) ==
+  CHECK(refusal_of(safetensors(R"({"a":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,16]}})", four)) ==
         "tensor \"a\" has data_offsets [0, 16], 16 bytes, but shape [1099511627776] of F32 takes "
         "4398046511104");
-  CHECK(
-      refusal_of(safetensors(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", four.substr(1))) ==
-      "tensor \"a\" has data_offsets [0, 16], but the file holds 15 bytes of data");
+  CHECK(refusal_of(safetensors(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", four.substr(1))) ==
+        "tensor \"a\" has data_offsets [0, 16], but the file holds 15 bytes of data");
   CHECK(refusal_of(safetensors("{", "")) == "the header of 1 bytes is not valid JSON at its byte 2");
 }
 
@@ -177,8 +167,7 @@ TEST_CASE("a command line that is not in the help ends in one sentence", "[examp
   CHECK(help.out.find("  nvfp4        four_over_six\n") != std::string::npos);
 }
 
-TEST_CASE("a file that cannot or must not be written ends in one sentence, and there is no half of it",
-          "[examples]") {
+TEST_CASE("a file that cannot or must not be written ends in one sentence, and there is no half of it", "[examples]") {
   io_test::temp_dir const dir;
   auto const finite = wave(32, 1.0f);
   auto infinite = finite;
@@ -195,8 +184,7 @@ TEST_CASE("a file that cannot or must not be written ends in one sentence, and t
   CHECK(refusal({good, "--output", (dir / "no").string() + "/x.safetensors"}) ==
         (dir / "no").string() + ": is no folder to write to");
   CHECK(refusal({good, "--output", (dir / "x.npy").string()}) ==
-        (dir / "x.npy").string() +
-            ": has a name that does not end in .safetensors, which is what is written");
+        (dir / "x.npy").string() + ": has a name that does not end in .safetensors, which is what is written");
 
   for (std::string const format : {"nvfp4", "mxfp4", "fp8_e4m3"}) {
     CHECK(refusal({bad, "--format", format, "--output", (dir / "x.safetensors").string()}) ==

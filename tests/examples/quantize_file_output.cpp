@@ -55,9 +55,7 @@ contents read(std::filesystem::path const& path) {
   for (io::tensor_info const& tensor : file.tensors) {
     entry& e = all.tensors[tensor.name];
     e = {tensor.dtype_text, tensor.shape, {}};
-    for (std::byte const b : file.read<std::byte>(tensor)) {
-      e.bytes.push_back(std::to_integer<std::uint8_t>(b));
-    }
+    for (std::byte const b : file.read<std::byte>(tensor)) { e.bytes.push_back(std::to_integer<std::uint8_t>(b)); }
   }
   return all;
 }
@@ -89,8 +87,7 @@ std::size_t tiled(std::int64_t row, std::int64_t block, std::int64_t padded_bloc
   return static_cast<std::size_t>(tile * tile_rows * 4 + inside + block % 4);
 }
 
-void check_same_values(std::vector<double> const& by_hand, std::vector<float> const& by_library,
-                       double tolerance) {
+void check_same_values(std::vector<double> const& by_hand, std::vector<float> const& by_library, double tolerance) {
   REQUIRE(by_hand.size() == by_library.size());
   int differences = 0;
   for (std::size_t i = 0; i < by_hand.size(); ++i) {
@@ -105,13 +102,11 @@ contents written(std::vector<std::string> words) {
   io_test::temp_dir const dir;
   auto const values = weights();
   std::vector<std::int64_t> const integers = {7, 8};
-  io::write_safetensors(
-      dir / "in.safetensors",
-      {{"layer.weight", "F32", {2, rows / 2, cols}, io::to_bytes(values.data(), values.size())},
-       {"index", "I64", {2}, io::to_bytes(integers.data(), 2)}},
-      {{"format", "pt"}});
-  words.insert(words.begin(),
-               {(dir / "in.safetensors").string(), "--output", (dir / "out.safetensors").string()});
+  io::write_safetensors(dir / "in.safetensors",
+                        {{"layer.weight", "F32", {2, rows / 2, cols}, io::to_bytes(values.data(), values.size())},
+                         {"index", "I64", {2}, io::to_bytes(integers.data(), 2)}},
+                        {{"format", "pt"}});
+  words.insert(words.begin(), {(dir / "in.safetensors").string(), "--output", (dir / "out.safetensors").string()});
   io_test::ending const ended = io_test::run(words);
   INFO(ended.err);
   REQUIRE(ended.code == 0);
@@ -149,8 +144,7 @@ TEST_CASE("an NVFP4 file decodes to the library's values, in each scale layout",
     std::vector<double> decoded;
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < cols; ++c) {
-        std::size_t const place =
-            is_linear ? static_cast<std::size_t>(r * 5 + c / 16) : tiled(r, c / 16, 8, tile_rows);
+        std::size_t const place = is_linear ? static_cast<std::size_t>(r * 5 + c / 16) : tiled(r, c / 16, 8, tile_rows);
         decoded.push_back(code_at(codes, r, c) * (e4m3(scales.bytes[place]) * scale_2));
       }
     }
@@ -174,8 +168,7 @@ TEST_CASE("a file says how it was made and keeps what was not quantized", "[exam
         nlohmann::json::parse(R"({"layer.weight": [2, 65, 70]})"));
 }
 
-TEST_CASE("a ModelOpt file decodes exactly, stochastic and transformed ones within the last bits",
-          "[examples]") {
+TEST_CASE("a ModelOpt file decodes exactly, stochastic and transformed ones within the last bits", "[examples]") {
   auto const values = weights();
   auto const decode = [](contents const& file, std::int64_t columns) {
     entry const& codes = file.tensors.at("layer.weight");
@@ -194,8 +187,7 @@ TEST_CASE("a ModelOpt file decodes exactly, stochastic and transformed ones with
   auto const modelopt = fp4::quantize<fp4::nvfp4>(view(values), fp4::modelopt());
   check_same_values(decode(written({"--scaling", "modelopt"}), cols), fp4::dequantize<float>(modelopt), 0);
   auto const stochastic = fp4::quantize<fp4::nvfp4>(view(values), fp4::stochastic(5, /*stream=*/1));
-  check_same_values(decode(written({"--stochastic", "5"}), cols), fp4::dequantize<float>(stochastic),
-                    two_ulp);
+  check_same_values(decode(written({"--stochastic", "5"}), cols), fp4::dequantize<float>(stochastic), two_ulp);
 
   // 70 columns are no multiple of 16, so nothing is transformed, and the tensor is copied.
   contents const skipped = written({"--rht"});
@@ -207,11 +199,10 @@ TEST_CASE("a transformed file holds the codes of the fused transform", "[example
   io_test::temp_dir const dir;
   auto values = weights();
   values.resize(100 * 64);
-  io::write_safetensors(dir / "in.safetensors",
-                        {{"w", "F32", {100, 64}, io::to_bytes(values.data(), values.size())}});
-  REQUIRE(io_test::run(
-              {(dir / "in.safetensors").string(), "--rht", "--output", (dir / "out.safetensors").string()})
-              .code == 0);
+  io::write_safetensors(dir / "in.safetensors", {{"w", "F32", {100, 64}, io::to_bytes(values.data(), values.size())}});
+  REQUIRE(
+      io_test::run({(dir / "in.safetensors").string(), "--rht", "--output", (dir / "out.safetensors").string()}).code ==
+      0);
   contents const file = read(dir / "out.safetensors");
   auto const q = fp4::quantize<fp4::nvfp4>(view(values, 64), fp4::hadamard<16>());
   CHECK(file.tensors.at("w").bytes == q.codes());
@@ -243,13 +234,11 @@ TEST_CASE("MX and FP8 files decode exactly", "[examples]") {
     CHECK(codes.shape == std::vector<std::int64_t>{rows, 96});
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < cols; ++c) {
-        decoded.push_back(
-            code_at(codes, r, c) *
-            e8m0(file.tensors.at("layer.weight_scale").bytes[static_cast<std::size_t>(r * 3 + c / 32)]));
+        decoded.push_back(code_at(codes, r, c) *
+                          e8m0(file.tensors.at("layer.weight_scale").bytes[static_cast<std::size_t>(r * 3 + c / 32)]));
       }
     }
-    check_same_values(
-        decoded, fp4::dequantize<float>(fp4::quantize<fp4::mxfp8_e4m3>(view(values), fp4::mx_ceil())), 0);
+    check_same_values(decoded, fp4::dequantize<float>(fp4::quantize<fp4::mxfp8_e4m3>(view(values), fp4::mx_ceil())), 0);
   }
   SECTION("FP8") {
     contents const file = written({"--format", "fp8_e4m3"});

@@ -64,10 +64,7 @@ TEST_CASE("quickstart counts NaN and infinity, in half precision too", "[example
   io_test::temp_dir const dir;
   std::string data;
   for (int i = 0; i < 32; ++i) {
-    data += io_test::little_endian(i == 5   ? 0x7e00u
-                                   : i == 9 ? 0xfc00u
-                                            : 0x3c00u + static_cast<unsigned>(i),
-                                   2);
+    data += io_test::little_endian(i == 5 ? 0x7e00u : i == 9 ? 0xfc00u : 0x3c00u + static_cast<unsigned>(i), 2);
   }
   auto const path = dir.write("x.npy", io_test::npy("<f2", "(32,)", data));
   io_test::ending const ended = io_test::run({path.string()});

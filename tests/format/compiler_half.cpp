@@ -50,22 +50,15 @@ TEST_CASE("float16 encodes as the compiler's binary16", "[format]") {
       wrong.compare(bits, got, wanted);
     }
   };
-  for (std::uint64_t bits = 0; bits <= 0xFFFFFFFFu; bits += 257) {
-    compare(static_cast<std::uint32_t>(bits));
-  }
-  for (std::uint32_t tie = 0x33000000u; tie < 0x47800000u;
-       tie += 0x1000u) {  // all ties of normal numbers, and more
-    for (std::uint32_t bits = tie - 2; bits <= tie + 2; ++bits) {
-      compare(bits), compare(bits | 0x80000000u);
-    }
+  for (std::uint64_t bits = 0; bits <= 0xFFFFFFFFu; bits += 257) { compare(static_cast<std::uint32_t>(bits)); }
+  for (std::uint32_t tie = 0x33000000u; tie < 0x47800000u; tie += 0x1000u) {  // all ties of normal numbers, and more
+    for (std::uint32_t bits = tie - 2; bits <= tie + 2; ++bits) { compare(bits), compare(bits | 0x80000000u); }
   }
   CHECK(wrong.report() == "");
 }
 
 #else
 
-TEST_CASE("float16 agrees with the compiler's binary16", "[format]") {
-  skip_test("this compiler has no _Float16");
-}
+TEST_CASE("float16 agrees with the compiler's binary16", "[format]") { skip_test("this compiler has no _Float16"); }
 
 #endif

@@ -29,8 +29,7 @@ std::uint32_t pattern_of(double value) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("ties go to the even code and their fp32 neighbours to the nearer one", "[format]",
-                   MINIFLOATS) {
+TEMPLATE_TEST_CASE("ties go to the even code and their fp32 neighbours to the nearer one", "[format]", MINIFLOATS) {
   test::float_oracle<TestType> const oracle;
   for (unsigned low = 0; low < TestType::max_code; ++low) {
     std::uint32_t const tie = pattern_of((oracle.values()[low] + oracle.values()[low + 1]) / 2);
@@ -86,8 +85,7 @@ TEMPLATE_TEST_CASE("every NaN becomes the one NaN code, or the largest value whe
 
 TEMPLATE_TEST_CASE("zeros and denormals become the smallest code with their sign", "[format]", MINIFLOATS) {
   unsigned const minus = TestType::sign_bit;
-  std::uint32_t const last =
-      TestType::has_zero ? 0x007FFFFFu : 0x00600000u;  // e8m0: the tie of 2^-127 and 2^-126
+  std::uint32_t const last = TestType::has_zero ? 0x007FFFFFu : 0x00600000u;  // e8m0: the tie of 2^-127 and 2^-126
   for (std::uint32_t const bits : {0x00000000u, 0x00000001u, 0x00400000u, last}) {
     CAPTURE(bits);
     CHECK(nearest<TestType>(bits) == 0);

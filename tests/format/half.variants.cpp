@@ -46,8 +46,8 @@ TEMPLATE_TEST_CASE("every finite 16-bit code decodes to the value of its fields"
   CHECK(wrong.report() == "");
 }
 
-TEMPLATE_TEST_CASE("16-bit infinities and NaNs decode to infinities and NaNs of their sign", "[format]",
-                   fp4::float16, fp4::bfloat16) {
+TEMPLATE_TEST_CASE("16-bit infinities and NaNs decode to infinities and NaNs of their sign", "[format]", fp4::float16,
+                   fp4::bfloat16) {
   unsigned const infinity = test::definition_of<TestType>.max_code + 1;
   for (unsigned const sign : {0u, 0x8000u}) {
     CHECK(test::bits_of(value_of<TestType>(infinity | sign).to_float()) == (0x7F800000u | sign << 16));
@@ -60,8 +60,7 @@ TEMPLATE_TEST_CASE("16-bit infinities and NaNs decode to infinities and NaNs of 
   }
 }
 
-TEMPLATE_TEST_CASE("encoding a decoded 16-bit number gives it back", "[format]", fp4::float16,
-                   fp4::bfloat16) {
+TEMPLATE_TEST_CASE("encoding a decoded 16-bit number gives it back", "[format]", fp4::float16, fp4::bfloat16) {
   test::mismatches wrong;
   for (unsigned code = 0; code <= 0xFFFFu; ++code) {
     bool const nan = (code & 0x7FFFu) > test::definition_of<TestType>.max_code + 1;
@@ -75,8 +74,7 @@ TEMPLATE_TEST_CASE("16-bit ties go to the even code and their fp32 neighbours to
                    fp4::float16, fp4::bfloat16) {
   test::mismatches wrong;
   auto const encode = [](std::uint32_t bits) { return TestType::from_float(test::float_of(bits)).bits; };
-  for (unsigned low = 0; low <= test::definition_of<TestType>.max_code;
-       ++low) {  // the last tie is with infinity
+  for (unsigned low = 0; low <= test::definition_of<TestType>.max_code; ++low) {  // the last tie is with infinity
     std::uint32_t const tie = tie_above<TestType>(low);
     for (unsigned const sign : {0u, 0x8000u}) {
       std::uint32_t const signed_tie = tie | sign << 16;
@@ -94,9 +92,7 @@ TEST_CASE("16-bit floats overflow to infinity and keep the sign of NaN", "[forma
   CHECK(half(0x477FEFFFu) == 0x7BFF);  // just below 65520
   CHECK(half(0x477FF000u) == 0x7C00);
   CHECK(half(0xFF7FFFFFu) == 0xFC00);
-  for (std::uint32_t bits = 0x47800000u; bits <= 0x7F800000u; bits += 0x00100000u) {
-    CHECK(half(bits) == 0x7C00);
-  }
+  for (std::uint32_t bits = 0x47800000u; bits <= 0x7F800000u; bits += 0x00100000u) { CHECK(half(bits) == 0x7C00); }
   CHECK(brain(0x7F7F7FFFu) == 0x7F7F);
   CHECK(brain(0x7F7F8000u) == 0x7F80);
   CHECK(brain(0xFF7FFFFFu) == 0xFF80);

@@ -61,9 +61,7 @@ std::uint32_t differences(pattern_interval range) {
 #if defined(_OPENMP)
 #pragma omp simd reduction(| : different)
 #endif
-  for (std::uint32_t i = 0; i < count; ++i) {
-    different |= Encoder::encode(float_of(range.first + i)) ^ range.code;
-  }
+  for (std::uint32_t i = 0; i < count; ++i) { different |= Encoder::encode(float_of(range.first + i)) ^ range.code; }
   return different;
 }
 
@@ -75,8 +73,7 @@ std::string sweep(std::vector<pattern_interval> const& intervals) {
   for (auto const& [first, last, code] : intervals) {
     for (std::uint64_t at = first; at <= last; at += 1u << 20) {
       std::uint64_t const end = at + ((1u << 20) - 1);
-      pieces.push_back(
-          {static_cast<std::uint32_t>(at), end < last ? static_cast<std::uint32_t>(end) : last, code});
+      pieces.push_back({static_cast<std::uint32_t>(at), end < last ? static_cast<std::uint32_t>(end) : last, code});
     }
   }
   auto const count = static_cast<std::int64_t>(pieces.size());
@@ -115,9 +112,7 @@ inline constexpr std::uint32_t sample_stride = 4099;
 template <class Visit>
 void visit_samples(std::vector<pattern_interval> const& intervals, Visit const& visit) {
   for (auto const& [first, last, code] : intervals) {
-    for (std::uint32_t i = 0; i < 3 && i <= last - first; ++i) {
-      visit(first + i, code), visit(last - i, code);
-    }
+    for (std::uint32_t i = 0; i < 3 && i <= last - first; ++i) { visit(first + i, code), visit(last - i, code); }
     std::uint64_t at = (first + std::uint64_t{sample_stride - 1}) / sample_stride * sample_stride;
     for (; at <= last; at += sample_stride) { visit(static_cast<std::uint32_t>(at), code); }
   }
@@ -127,9 +122,8 @@ void visit_samples(std::vector<pattern_interval> const& intervals, Visit const& 
 template <class Encoder>
 std::string sample(std::vector<pattern_interval> const& intervals) {
   mismatches found;
-  visit_samples(intervals, [&](std::uint32_t at, std::uint32_t code) {
-    found.compare(at, Encoder::encode(float_of(at)), code);
-  });
+  visit_samples(intervals,
+                [&](std::uint32_t at, std::uint32_t code) { found.compare(at, Encoder::encode(float_of(at)), code); });
   return found.report();
 }
 

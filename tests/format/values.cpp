@@ -28,12 +28,10 @@ void check_anchors(std::initializer_list<anchor<T>> anchors) {
 }  // namespace
 
 TEST_CASE("codes named by the specifications have their values", "[format]") {
-  check_anchors<fp4::e2m1>(
-      {{{0}, 0}, {{1}, .5}, {{2}, 1}, {{3}, 1.5}, {{4}, 2}, {{5}, 3}, {{6}, 4}, {{7}, 6}});
+  check_anchors<fp4::e2m1>({{{0}, 0}, {{1}, .5}, {{2}, 1}, {{3}, 1.5}, {{4}, 2}, {{5}, 3}, {{6}, 4}, {{7}, 6}});
   check_anchors<fp4::e2m3>({{{0x01}, .125}, {{0x07}, .875}, {{0x08}, 1}, {{0x1F}, 7.5}});
   check_anchors<fp4::e3m2>({{{0x01}, .0625}, {{0x03}, .1875}, {{0x04}, .25}, {{0x1F}, 28}});
-  check_anchors<fp4::e4m3>(
-      {{{0x01}, 0x1p-9}, {{0x07}, .875 * 0x1p-6}, {{0x08}, 0x1p-6}, {{0x38}, 1}, {{0x7E}, 448}});
+  check_anchors<fp4::e4m3>({{{0x01}, 0x1p-9}, {{0x07}, .875 * 0x1p-6}, {{0x08}, 0x1p-6}, {{0x38}, 1}, {{0x7E}, 448}});
   check_anchors<fp4::ue4m3>({{{0x01}, 0x1p-9}, {{0x08}, 0x1p-6}, {{0x38}, 1}, {{0x77}, 240}, {{0x7E}, 448}});
   check_anchors<fp4::e5m2>({{{0x01}, 0x1p-16}, {{0x03}, .75 * 0x1p-14}, {{0x04}, 0x1p-14}, {{0x7B}, 57344}});
   check_anchors<fp4::ue5m3>({{{0x01}, 0x1p-17}, {{0x08}, 0x1p-14}, {{0x78}, 1}, {{0xFE}, 114688}});
@@ -73,8 +71,7 @@ TEMPLATE_TEST_CASE("codes past the largest finite one are infinity or NaN", "[fo
 
 TEMPLATE_TEST_CASE("encoding a decoded code gives it back", "[format]", MINIFLOATS) {
   for (unsigned magnitude = 0; magnitude <= TestType::max_code; ++magnitude) {
-    for (unsigned sign = 0; sign <= TestType::sign_bit;
-         sign += TestType::is_signed ? TestType::sign_bit : 1u) {
+    for (unsigned sign = 0; sign <= TestType::sign_bit; sign += TestType::is_signed ? TestType::sign_bit : 1u) {
       auto const code = TestType{static_cast<std::uint8_t>(magnitude | sign)};
       CAPTURE(magnitude, sign);
       CHECK(TestType::from_float(code.to_float()) == code);

@@ -49,12 +49,10 @@ planted const cases[] = {
     {"choices.hpp", "#include <utility>", "only config.hpp may include a standard header here: utility"},
     // Compilers, targets, macros and assembly.
     {"cpu/x.hpp", "#ifdef __AVX2__\n#endif", "only config.hpp asks for compiler or target: __AVX2__"},
-    {"cpu/x.hpp", "#if FP4_X && defined(_OPENMP)\n#endif",
-     "only config.hpp asks for compiler or target: _OPENMP"},
+    {"cpu/x.hpp", "#if FP4_X && defined(_OPENMP)\n#endif", "only config.hpp asks for compiler or target: _OPENMP"},
     {"cpu/x.hpp", "#if defined(__mips__)\n#endif", "only config.hpp asks for compiler or target: __mips__"},
     {"cpu/x.hpp", "int x = __GNUC__;", "only config.hpp asks for compiler or target: __GNUC__"},
-    {"gpu/x.cuh", "#if __CUDA_ARCH__ >= 1000\n#endif",
-     "only config.hpp asks for compiler or target: __CUDA_ARCH__"},
+    {"gpu/x.cuh", "#if __CUDA_ARCH__ >= 1000\n#endif", "only config.hpp asks for compiler or target: __CUDA_ARCH__"},
     {"format/x.hpp", "#define MAX(a, b) a", "a macro must begin with FP4_: MAX"},
     {"gpu/x.cuh", "asm volatile(\"\");", "assembly belongs in gpu/detail/ptx.cuh"},
     {"cpu/x.hpp", "__asm__(\"\");", "assembly belongs in gpu/detail/ptx.cuh"},
@@ -65,8 +63,8 @@ planted const cases[] = {
     {"fp4.cuh", "#include \"gpu/quantize.cuh\"", nullptr},
     {"quantize.hpp", "#include <fp4/cpu/quantize.hpp>\n#include <vector>", nullptr},
     {"metrics/x.hpp", "#include <fp4/layout/views.hpp>\n#include <cmath>", nullptr},
-    {"format/x.hpp",
-     "// asm __GNUC__\n/* #include <vector>\n*/ char const* s = \"asm // \" \"__AVX2__\"; int y;", nullptr},
+    {"format/x.hpp", "// asm __GNUC__\n/* #include <vector>\n*/ char const* s = \"asm // \" \"__AVX2__\"; int y;",
+     nullptr},
     {"format/x.hpp", "__attribute__((always_inline)) int x; char q = '\"'; int z = '\\'';", nullptr},
     {"format/x.hpp", "#if FP4_HAS_AVX2_PATH\n#define FP4_X 1\n#endif", nullptr},
 };
@@ -86,8 +84,8 @@ struct temporary_tree {
   temporary_tree() {
     for (char const* header :
          {"config.hpp", "error.hpp", "format/bits.hpp", "random/philox.hpp", "rounding/rounding.hpp",
-          "scaling/presets.hpp", "layout/views.hpp", "choices.hpp", "metrics/metrics.hpp",
-          "reference/quantize.hpp", "cpu/quantize.hpp", "gpu/quantize.cuh", "quantize.hpp", "fp4.hpp"}) {
+          "scaling/presets.hpp", "layout/views.hpp", "choices.hpp", "metrics/metrics.hpp", "reference/quantize.hpp",
+          "cpu/quantize.hpp", "gpu/quantize.cuh", "quantize.hpp", "fp4.hpp"}) {
       write(header, "#pragma once\n");
     }
   }

@@ -48,7 +48,7 @@ inline rooms const& may_see(std::string const& room) {
       {"format", facts},
       {"random", facts},
       {"rounding", numbers},
-      {"scaling", numbers},
+      {"scaling", with(numbers, {"rounding"})},  // ggml and exact need the roundings by name
       {"transform", numbers},
       {"layout", numbers},
       {"choices", choices},
@@ -97,16 +97,15 @@ inline std::string without_comments_and_literals(std::string text) {
           text.begin() + static_cast<std::ptrdiff_t>(i), text.begin() + static_cast<std::ptrdiff_t>(end),
           [](char x) { return x != '\n'; }, ' ');
     }
-    in_include = (in_include && c != '\n') || text.compare(i, 8, "include ") == 0 ||
-                 text.compare(i, 8, "include\"") == 0;
+    in_include =
+        (in_include && c != '\n') || text.compare(i, 8, "include ") == 0 || text.compare(i, 8, "include\"") == 0;
     i = end;
   }
   return text;
 }
 
 /// Checks one header. `root` is include/fp4, `header` a path below it, `text` its contents.
-inline std::vector<violation> check_header(fs::path const& root, fs::path const& header,
-                                           std::string const& text) {
+inline std::vector<violation> check_header(fs::path const& root, fs::path const& header, std::string const& text) {
   static std::regex const include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   static std::regex const conditional(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b)");
   static std::regex const defined_macro(R"(^\s*#\s*define\s+(\w+))");
@@ -121,9 +120,7 @@ inline std::vector<violation> check_header(fs::path const& root, fs::path const&
 
   std::vector<violation> found;
   int line_number = 0;
-  auto const report = [&](std::string const& what) {
-    found.push_back({header.generic_string(), line_number, what});
-  };
+  auto const report = [&](std::string const& what) { found.push_back({header.generic_string(), line_number, what}); };
 
   std::string const room = room_of(header);
   if (room.empty()) { report("is in no room of the plan"); }
@@ -137,9 +134,8 @@ inline std::vector<violation> check_header(fs::path const& root, fs::path const&
       std::string const target = match[2];
       bool const quoted = match[1] == "\"";
       if (quoted || target.rfind("fp4/", 0) == 0) {
-        fs::path const path = target.rfind("fp4/", 0) == 0
-                                  ? fs::path(target).lexically_relative("fp4")
-                                  : (header.parent_path() / target).lexically_normal();
+        fs::path const path = target.rfind("fp4/", 0) == 0 ? fs::path(target).lexically_relative("fp4")
+                                                           : (header.parent_path() / target).lexically_normal();
         std::string const other = room_of(path);
         if (!fs::exists(root / path)) { report("includes " + target + ", which does not exist"); }
         if (other != room && may_see(room).count(other) == 0) {

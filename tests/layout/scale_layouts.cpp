@@ -64,9 +64,7 @@ TEMPLATE_TEST_CASE("every logical scale has a byte of its own inside the buffer"
   constexpr std::int64_t rows = 201, blocks = 9;
   std::vector<int> owners(static_cast<std::size_t>(TestType::bytes(rows, blocks)));
   for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t b = 0; b < blocks; ++b) {
-      ++owners.at(static_cast<std::size_t>(TestType::offset(r, b, blocks)));
-    }
+    for (std::int64_t b = 0; b < blocks; ++b) { ++owners.at(static_cast<std::size_t>(TestType::offset(r, b, blocks))); }
   }
   std::int64_t owned = 0;
   for (int const count : owners) {
@@ -95,8 +93,7 @@ TEST_CASE("rows of 8x4 tiles follow each other", "[layout]") {
 }
 
 TEST_CASE("offsets past 2^31 and 2^32 do not wrap", "[layout]") {
-  constexpr std::int64_t blocks = std::int64_t{1} << 20, row = (std::int64_t{1} << 20) + 33,
-                         block = blocks - 3;
+  constexpr std::int64_t blocks = std::int64_t{1} << 20, row = (std::int64_t{1} << 20) + 33, block = blocks - 3;
   STATIC_REQUIRE(fp4::linear_scales::offset(row, block, blocks) == row * blocks + block);
   STATIC_REQUIRE(fp4::linear_scales::bytes(row, blocks) == (std::int64_t{1} << 40) + 33 * blocks);
   // Row 2^20 + 33 is row 33 of tile row 8192, which starts at byte 2^40; the block is number 1 of the last
@@ -105,10 +102,8 @@ TEST_CASE("offsets past 2^31 and 2^32 do not wrap", "[layout]") {
                  (std::int64_t{1} << 40) + (blocks / 4 - 1) * 512 + 16 + 4 + 1);
   STATIC_REQUIRE(fp4::tiled_8x4_scales::offset(row, block, blocks) ==
                  (std::int64_t{1} << 40) + (4 * (blocks / 4) + blocks / 4 - 1) * 32 + 4 + 1);
-  constexpr auto back =
-      fp4::tiled_128x4_scales::position(fp4::tiled_128x4_scales::offset(row, block, blocks), blocks);
+  constexpr auto back = fp4::tiled_128x4_scales::position(fp4::tiled_128x4_scales::offset(row, block, blocks), blocks);
   STATIC_REQUIRE((back.row == row && back.block == block));
-  constexpr auto near =
-      fp4::tiled_8x4_scales::position(fp4::tiled_8x4_scales::offset(row, block, blocks), blocks);
+  constexpr auto near = fp4::tiled_8x4_scales::position(fp4::tiled_8x4_scales::offset(row, block, blocks), blocks);
   STATIC_REQUIRE((near.row == row && near.block == block));
 }

@@ -28,10 +28,8 @@ TEST_CASE("Philox is a constant expression", "[random]") {
   STATIC_REQUIRE(equal(fp4::philox4x32(digits_of_pi, 0xa4093822, 0x299f31d0), answer_to_pi));
 }
 
-TEST_CASE("a block's bits take the seed as key, and position and stream as counter, low words first",
-          "[random]") {
-  constexpr std::uint64_t position = 0x85a308d3'243f6a88, stream = 0x03707344'13198a2e,
-                          seed = 0x299f31d0'a4093822;
+TEST_CASE("a block's bits take the seed as key, and position and stream as counter, low words first", "[random]") {
+  constexpr std::uint64_t position = 0x85a308d3'243f6a88, stream = 0x03707344'13198a2e, seed = 0x299f31d0'a4093822;
   CHECK(equal(fp4::block_bits(seed, stream, position), answer_to_pi));
   STATIC_REQUIRE(equal(fp4::block_bits(0, 0, 0), {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}));
 }

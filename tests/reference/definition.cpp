@@ -20,17 +20,15 @@ struct result {
       : codes(static_cast<std::size_t>(rows * Format::row_bytes(cols)), 0x5A),
         scales(static_cast<std::size_t>(Layout::bytes(rows, Format::blocks(cols))), 0x5A),
         view(codes.data(), scales.data(), static_cast<std::int64_t>(scales.size()), rows, cols) {}
-  [[nodiscard]] int code(std::int64_t r, std::int64_t c) const {
-    return element_at<Format>(view.code_row(r), c).bits;
-  }
+  [[nodiscard]] int code(std::int64_t r, std::int64_t c) const { return element_at<Format>(view.code_row(r), c).bits; }
   [[nodiscard]] int scale(std::int64_t r, std::int64_t b) const {
     return scales[static_cast<std::size_t>(view.scale_offset(r, b))];
   }
 };
 
 template <class Format = nvfp4, class Choices = choices<transformer_engine>>
-result<Format> quantized(std::vector<float> const& x, std::int64_t rows, std::int64_t cols,
-                         Choices const& how = {}, float amax = -1) {
+result<Format> quantized(std::vector<float> const& x, std::int64_t rows, std::int64_t cols, Choices const& how = {},
+                         float amax = -1) {
   matrix_view<float const> const in(x.data(), rows, cols);
   if (amax < 0) { amax = reference::amax(in, how.transform, rowwise{}); }
   tensor_scale const scale = tensor_scale::from_amax(amax);
@@ -133,8 +131,8 @@ TEST_CASE("padding is written as zero, even where zero times the multiplier is n
 TEST_CASE("column-wise is row-wise of the transposed matrix") {
   auto const m = test::make_data(test::data_kind::heavy_tailed, 40, 23, 1);
   auto const t = transpose(m.values, 40, 23);
-  auto const across = quantized(
-      m.values, 40, 23, choices<transformer_engine, nearest_even, no_transform, blocks_1d, columnwise>{});
+  auto const across =
+      quantized(m.values, 40, 23, choices<transformer_engine, nearest_even, no_transform, blocks_1d, columnwise>{});
   auto const along = quantized(t, 23, 40);
   CHECK(across.codes == along.codes);
   CHECK(across.scales == along.scales);
@@ -143,12 +141,11 @@ TEST_CASE("column-wise is row-wise of the transposed matrix") {
 TEST_CASE("2D blocks share scales between the directions, and codes are transposed") {
   auto const m = test::make_data(test::data_kind::heavy_tailed, 40, 23, 2);
   stochastic const rounding(7);
-  auto const given =
+  auto const given = quantized(
+      m.values, 40, 23, choices<transformer_engine, stochastic, no_transform, blocks_2d>{{}, rounding, {}, {}, {}});
+  auto const across =
       quantized(m.values, 40, 23,
-                choices<transformer_engine, stochastic, no_transform, blocks_2d>{{}, rounding, {}, {}, {}});
-  auto const across = quantized(
-      m.values, 40, 23,
-      choices<transformer_engine, stochastic, no_transform, blocks_2d, columnwise>{{}, rounding, {}, {}, {}});
+                choices<transformer_engine, stochastic, no_transform, blocks_2d, columnwise>{{}, rounding, {}, {}, {}});
   for (std::int64_t r = 0; r < 40; ++r) {
     for (std::int64_t c = 0; c < 23; ++c) {
       CHECK(given.code(r, c) == across.code(c, r));
@@ -192,8 +189,7 @@ TEST_CASE("a broken precondition is thrown before anything is written") {
   result<> q(1, 32);
   tensor_scale const scale = tensor_scale::from_amax(1.0f);
   matrix_view<float const> const in(x.data(), 2, 16);
-  CHECK_THROWS_AS(reference::quantize(in, q.view, {&scale, 1}, choices<transformer_engine>{}),
-                  precondition_error);
+  CHECK_THROWS_AS(reference::quantize(in, q.view, {&scale, 1}, choices<transformer_engine>{}), precondition_error);
   CHECK(std::count(q.codes.begin(), q.codes.end(), 0x5A) == 16);
   CHECK(std::count(q.scales.begin(), q.scales.end(), 0x5A) == 2);
 }

@@ -26,16 +26,13 @@ TEST_CASE("value tables are those of the specifications") {
   CHECK(magnitudes<fp4::e8m0>().size() == 255);
 }
 
-TEMPLATE_TEST_CASE("codes are those of another search", "", fp4::e2m1, fp4::e2m3, fp4::e3m2, fp4::e4m3,
-                   fp4::e5m2) {
+TEMPLATE_TEST_CASE("codes are those of another search", "", fp4::e2m1, fp4::e2m3, fp4::e3m2, fp4::e4m3, fp4::e5m2) {
   test::float_oracle<TestType> const oracle;
   test::random_numbers random(7);
   for (int i = 0; i < 20000; ++i) {
     std::uint32_t bits = static_cast<std::uint32_t>(random.next());
-    if (i % 4 != 0) {
-      bits = (bits & 0x807FFFFFu) | (105u + (bits >> 23) % 42u) << 23;
-    }                                         // around the format's range
-    if (i % 3 == 0) { bits &= 0xFFF80000u; }  // ties
+    if (i % 4 != 0) { bits = (bits & 0x807FFFFFu) | (105u + (bits >> 23) % 42u) << 23; }  // around the format's range
+    if (i % 3 == 0) { bits &= 0xFFF80000u; }                                              // ties
     auto const code = [&](auto rounding) {
       return static_cast<std::uint32_t>(
           reference::encode<TestType>(static_cast<double>(test::float_of(bits)), 1, rounding, 0));
@@ -111,8 +108,7 @@ TEST_CASE("the transform is the Hadamard matrix times signs, and its inverse und
     for (unsigned i = 0; i < n; ++i) {
       int ones = 0;
       for (unsigned b = row & i; b != 0; b >>= 1) { ones += static_cast<int>(b & 1u); }
-      sum += static_cast<double>(x[i]) * (ones % 2 == 0 ? 1 : -1) *
-             (how.negates(static_cast<int>(i)) ? -1 : 1) / 8;
+      sum += static_cast<double>(x[i]) * (ones % 2 == 0 ? 1 : -1) * (how.negates(static_cast<int>(i)) ? -1 : 1) / 8;
     }
     CHECK(static_cast<double>(y[row]) == sum);  // eighths: exact
   }

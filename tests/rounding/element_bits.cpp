@@ -21,8 +21,7 @@ TEST_CASE("each bit of a word reaches one place in each element of one pair, mir
     std::uint32_t const word = 1u << bit;
     int const pair = bit / 8 % 2 == 0 ? 0 : 2;  // B0 and B2 serve elements 0 and 1
     CAPTURE(bit);
-    std::uint32_t const straight = fp4::element_bits(word, pair),
-                        mirrored = fp4::element_bits(word, pair + 1);
+    std::uint32_t const straight = fp4::element_bits(word, pair), mirrored = fp4::element_bits(word, pair + 1);
     int place = 0;
     while ((straight >> place & 1u) == 0 && place < 16) { ++place; }
     REQUIRE(straight == 1u << place);

@@ -53,8 +53,7 @@ void check_both_signs(std::uint32_t bits) {
 
 }  // namespace
 
-TEST_CASE("stochastic rounding follows its definition for all random bits, at and around the grid",
-          "[rounding]") {
+TEST_CASE("stochastic rounding follows its definition for all random bits, at and around the grid", "[rounding]") {
   for (double const value : grid) {
     std::uint32_t const at = test::bits_of(static_cast<float>(value));
     check_both_signs(at);
@@ -76,8 +75,8 @@ TEST_CASE("stochastic rounding follows its definition for all random bits, far f
   // Denormals, the smallest normals, below and above half a random step of the lowest interval, and past the
   // largest.
   for (std::uint32_t const bits :
-       {0x00000001u, 0x007FFFFFu, 0x00800000u, 0x36FFFFFFu, 0x37000000u, 0x37800000u, 0x40BFFFFFu,
-        0x40C00001u, 0x41000000u, 0x7F7FFFFFu, 0x7F800000u, 0x7F800001u, 0x7FFFFFFFu}) {
+       {0x00000001u, 0x007FFFFFu, 0x00800000u, 0x36FFFFFFu, 0x37000000u, 0x37800000u, 0x40BFFFFFu, 0x40C00001u,
+        0x41000000u, 0x7F7FFFFFu, 0x7F800000u, 0x7F800001u, 0x7FFFFFFFu}) {
     check_both_signs(bits);
   }
 }

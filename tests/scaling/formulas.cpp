@@ -38,8 +38,8 @@ float scaled(Tensor const& t, float x, float factor) {
 }
 
 template <class Format, class Scaling, class Rounding>
-block_codes quantize_block(Scaling const& scaling, tensor_scale scale, Rounding const& rounding,
-                           float const* x, std::int64_t row) {
+block_codes quantize_block(Scaling const& scaling, tensor_scale scale, Rounding const& rounding, float const* x,
+                           std::int64_t row) {
   constexpr int n = Format::block_size;
   auto const t = scaling.template for_tensor<Format>(scale.with_range(scaling.template range<Format>()));
   using tensor = std::decay_t<decltype(t)>;
@@ -83,8 +83,7 @@ block_codes quantize_block(Scaling const& scaling, tensor_scale scale, Rounding 
 
 /// One block a row, so that each row may have its own tensor scale.
 template <class Format, class Scaling, class Rounding>
-std::string compare(Scaling const& scaling, Rounding const& rounding, test::matrix const& m,
-                    test::scale_kind kind) {
+std::string compare(Scaling const& scaling, Rounding const& rounding, test::matrix const& m, test::scale_kind kind) {
   constexpr int n = Format::block_size;
   matrix_view<float const> const in(m.values.data(), m.rows, n);
   float const amax = reference::amax(in, no_transform{}, rowwise{});
@@ -107,8 +106,7 @@ std::string compare(Scaling const& scaling, Rounding const& rounding, test::matr
     if (!text.empty()) {
       char where[160];
       auto const s = scales_view.of_row(r);
-      std::snprintf(where, sizeof where,
-                    "row %d, tensor scale %a (made from %d), block amax %a: ", static_cast<int>(r),
+      std::snprintf(where, sizeof where, "row %d, tensor scale %a (made from %d), block amax %a: ", static_cast<int>(r),
                     static_cast<double>(s.stored()), static_cast<int>(s.made_from()),
                     static_cast<double>(amax_of(in.row(r), n)));
       return where + text;
@@ -140,8 +138,8 @@ void compare_all(Rounding const& rounding, char const* rounding_name) {
                 compare<format>(test::make_scaling<scaling>(which), rounding,
                                 test::make_data(kind, n == 1 ? 512 : 32, n, seed, {1, n}), scale);
             if (!difference.empty()) {
-              FAIL_CHECK(scheme.name << " (" << which << "), " << rounding_name << ", " << test::name(kind)
-                                     << " " << seed << ", " << test::name(scale) << ": " << difference);
+              FAIL_CHECK(scheme.name << " (" << which << "), " << rounding_name << ", " << test::name(kind) << " "
+                                     << seed << ", " << test::name(scale) << ": " << difference);
               break;
             }
           }

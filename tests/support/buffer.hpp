@@ -60,8 +60,7 @@ inline std::string first_difference(std::uint8_t const* got, std::uint8_t const*
 }
 
 /// As above, for two buffers of one size; a broken guard is a difference too.
-inline std::string first_difference(poisoned_buffer const& got, poisoned_buffer const& wanted,
-                                    std::int64_t stride) {
+inline std::string first_difference(poisoned_buffer const& got, poisoned_buffer const& wanted, std::int64_t stride) {
   if (!got.guards_hold()) { return "bytes outside the buffer were written"; }
   return first_difference(got.data(), wanted.data(), std::min(got.size(), wanted.size()), stride);
 }

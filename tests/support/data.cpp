@@ -13,8 +13,8 @@ using test::make_data;
 using test::matrix;
 
 float amax_of(matrix const& m) {
-  return fp4::reference::amax(fp4::matrix_view<float const>(m.values.data(), m.rows, m.cols),
-                              fp4::no_transform{}, fp4::rowwise{});
+  return fp4::reference::amax(fp4::matrix_view<float const>(m.values.data(), m.rows, m.cols), fp4::no_transform{},
+                              fp4::rowwise{});
 }
 
 template <class Predicate>
@@ -24,9 +24,7 @@ std::int64_t count(matrix const& m, Predicate p) {
 
 bool is_nan(float x) { return (test::bits_of(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 bool is_infinite(float x) { return (test::bits_of(x) & 0x7FFFFFFFu) == 0x7F800000u; }
-bool is_subnormal(float x) {
-  return (test::bits_of(x) & 0x7F800000u) == 0 && (test::bits_of(x) & 0x7FFFFFu) != 0;
-}
+bool is_subnormal(float x) { return (test::bits_of(x) & 0x7F800000u) == 0 && (test::bits_of(x) & 0x7FFFFFu) != 0; }
 
 }  // namespace
 
@@ -62,8 +60,7 @@ TEST_CASE("tie-aligned data has round amaxes and many exact ties") {
       int code = 0;
       while (code < 126 && test::detail::e4m3_value(code + 1) <= scale) { ++code; }
       if (code == 126) { continue; }
-      scale_ties +=
-          b > 0 && b * encode == 3 * (test::detail::e4m3_value(code) + test::detail::e4m3_value(code + 1));
+      scale_ties += b > 0 && b * encode == 3 * (test::detail::e4m3_value(code) + test::detail::e4m3_value(code + 1));
       for (std::int64_t i = first; i < first + 16; ++i) {
         double const x = std::abs(static_cast<double>(m.values[static_cast<std::size_t>(i)]));
         for (int neighbour = code; neighbour <= code + 1; ++neighbour) {

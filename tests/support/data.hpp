@@ -43,9 +43,7 @@ class random_numbers {
     }
     return normal() / std::sqrt(chi2 / 3);
   }
-  float signed_float(double magnitude) {
-    return static_cast<float>(next() % 2 == 0 ? magnitude : -magnitude);
-  }
+  float signed_float(double magnitude) { return static_cast<float>(next() % 2 == 0 ? magnitude : -magnitude); }
 
  private:
   std::uint64_t state_;
@@ -62,8 +60,7 @@ enum class data_kind {
 inline constexpr int data_kinds = 6;
 
 inline char const* name(data_kind kind) {
-  constexpr char const* names[] = {"tie_aligned",  "decades",  "normal",
-                                   "heavy_tailed", "specials", "extremes"};
+  constexpr char const* names[] = {"tie_aligned", "decades", "normal", "heavy_tailed", "specials", "extremes"};
   return names[static_cast<int>(kind)];
 }
 
@@ -96,9 +93,7 @@ inline float nudged(float x, int choice) {
   return choice == 0 || x == 0 ? x : float_of(choice == 1 ? bits + 1 : bits - 1);
 }
 
-inline double e4m3_value(int code) {
-  return code < 8 ? std::ldexp(code, -9) : std::ldexp(8 + code % 8, code / 8 - 10);
-}
+inline double e4m3_value(int code) { return code < 8 ? std::ldexp(code, -9) : std::ldexp(8 + code % 8, code / 8 - 10); }
 
 /// One block whose b / 6 * (2688 / A) is a midpoint of e4m3, elements on midpoints of e2m1 under either
 /// neighbour.
@@ -114,8 +109,7 @@ void fill_tie_block(random_numbers& random, double amax, int count, Store store)
     double const x = e2m1_points[random.below(15)] * sf * amax / 2688;
     float const nudged_x = nudged(static_cast<float>(x), random.below(3));
     float const nudged_b = nudged(static_cast<float>(b), random.below(4) == 0 ? 1 + random.below(2) : 0);
-    store(i,
-          random.signed_float(static_cast<double>(i == largest ? nudged_b : std::min(nudged_x, nudged_b))));
+    store(i, random.signed_float(static_cast<double>(i == largest ? nudged_b : std::min(nudged_x, nudged_b))));
   }
 }
 

@@ -120,17 +120,13 @@ class float_oracle {
 template <class T>
 struct to_nearest {
   static std::uint32_t encode(float x) { return T::from_float(x).bits; }
-  static std::uint32_t wanted(float_oracle<T> const& oracle, std::uint32_t bits) {
-    return oracle.nearest(bits);
-  }
+  static std::uint32_t wanted(float_oracle<T> const& oracle, std::uint32_t bits) { return oracle.nearest(bits); }
   using type = T;
 };
 template <class T>
 struct to_zero {
   static std::uint32_t encode(float x) { return T::from_float_toward_zero(x).bits; }
-  static std::uint32_t wanted(float_oracle<T> const& oracle, std::uint32_t bits) {
-    return oracle.toward_zero(bits);
-  }
+  static std::uint32_t wanted(float_oracle<T> const& oracle, std::uint32_t bits) { return oracle.toward_zero(bits); }
   using type = T;
 };
 

@@ -19,8 +19,7 @@ class mismatches {
   [[nodiscard]] std::string report() const {
     if (count_ == 0) { return ""; }
     std::ostringstream text;
-    text << count_ << " wrong, first: input 0x" << std::hex << input_ << " gave 0x" << got_ << ", not 0x"
-         << wanted_;
+    text << count_ << " wrong, first: input 0x" << std::hex << input_ << " gave 0x" << got_ << ", not 0x" << wanted_;
     return text.str();
   }
 

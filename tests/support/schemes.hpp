@@ -81,8 +81,7 @@ inline char const* name(scale_kind kind) {
 
 /// Tensor scales for values of the given amax (NaN-free). A factor needs a positive finite amax, else the
 /// amax stands.
-inline std::vector<fp4::tensor_scale> make_scales(scale_kind kind, float amax, float range,
-                                                  std::int64_t rows) {
+inline std::vector<fp4::tensor_scale> make_scales(scale_kind kind, float amax, float range, std::int64_t rows) {
   using fp4::tensor_scale;
   bool const usable = amax > 1e-30f && amax < 1e30f;
   switch (kind) {

@@ -4,9 +4,8 @@
 
 #include <fp4/transform/hadamard.hpp>
 
-TEMPLATE_TEST_CASE("the default signs are Transformer Engine's 16, repeated", "[transform]",
-                   fp4::hadamard<16>, fp4::hadamard<32>, fp4::hadamard<64>, fp4::hadamard<128>,
-                   fp4::hadamard<256>) {
+TEMPLATE_TEST_CASE("the default signs are Transformer Engine's 16, repeated", "[transform]", fp4::hadamard<16>,
+                   fp4::hadamard<32>, fp4::hadamard<64>, fp4::hadamard<128>, fp4::hadamard<256>) {
   constexpr int s[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
   constexpr TestType h;
   for (int i = 0; i < TestType::size; ++i) {
@@ -16,16 +15,14 @@ TEMPLATE_TEST_CASE("the default signs are Transformer Engine's 16, repeated", "[
   }
 }
 
-TEMPLATE_TEST_CASE("random signs take bit i from word i/32 of the Philox output at counter i/128",
-                   "[transform]", fp4::hadamard<16>, fp4::hadamard<32>, fp4::hadamard<64>, fp4::hadamard<128>,
-                   fp4::hadamard<256>) {
-  for (std::uint64_t const seed :
-       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFEDC'BA98'7654'3210}}) {
+TEMPLATE_TEST_CASE("random signs take bit i from word i/32 of the Philox output at counter i/128", "[transform]",
+                   fp4::hadamard<16>, fp4::hadamard<32>, fp4::hadamard<64>, fp4::hadamard<128>, fp4::hadamard<256>) {
+  for (std::uint64_t const seed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFEDC'BA98'7654'3210}}) {
     TestType const h = TestType::random_signs(seed);
     for (int i = 0; i < TestType::size; ++i) {
-      auto const bits = fp4::philox4x32({{static_cast<std::uint32_t>(i / 128), 0, 0, 0}},
-                                        static_cast<std::uint32_t>(seed) ^ 0x52485421u,
-                                        static_cast<std::uint32_t>(seed >> 32));
+      auto const bits =
+          fp4::philox4x32({{static_cast<std::uint32_t>(i / 128), 0, 0, 0}},
+                          static_cast<std::uint32_t>(seed) ^ 0x52485421u, static_cast<std::uint32_t>(seed >> 32));
       CAPTURE(seed, i);
       CHECK(h.negates(i) == ((bits[i / 32 % 4] >> (i % 32) & 1u) != 0));
     }

@@ -59,7 +59,8 @@ FP4_NOINLINE void column_amaxes(matrix_view<In const> in, Transform const& how, 
 }
 
 template <class In, class Transform, class Direction, class Execution>
-std::vector<float> amaxes_checked(matrix_view<In const> in, Transform const& how, Direction, Execution execution, path p) {
+std::vector<float> amaxes_checked(matrix_view<In const> in, Transform const& how, Direction, Execution execution,
+                                  path p) {
   constexpr bool by_column = std_types::is_same<Direction, columnwise>::value;
   int64_t const count = by_column ? in.cols : in.rows, length = by_column ? in.rows : in.cols;
   std::vector<float> amax(static_cast<size_t>(count), 0.0f);
@@ -79,9 +80,9 @@ std::vector<float> amaxes_checked(matrix_view<In const> in, Transform const& how
 
 }  // namespace detail
 
-/// Largest magnitude of each row of the result of quantizing `in`: of its rows, or of its columns for `columnwise`, after
-/// the transform. NaN is ignored, infinity counts; an empty row has 0.
-/// \throws precondition_error for a bad view, or an axis that is not a multiple of the transform's size.
+/// Largest magnitude of each row of the result of quantizing `in`: of its rows, or of its columns for `columnwise`,
+/// after the transform. NaN is ignored, infinity counts; an empty row has 0. \throws precondition_error for a bad view,
+/// or an axis that is not a multiple of the transform's size.
 template <class In, class Transform = no_transform, class Direction = rowwise, class Execution = default_execution>
 [[nodiscard]] std::vector<float> row_amaxes(matrix_view<In> in, Transform const& how = {}, Direction direction = {},
                                             Execution execution = {}, path p = path::automatic) {

@@ -64,7 +64,8 @@ class dequantize_job {
     if (rest > 0) {
       Out last[block_size];
       scales.factor[0] = scales.factor[whole];
-      Backend::template decode<Format>(decoder, codes + whole * block_size * Format::storage_bits / 8, 1, scales, last, false);
+      Backend::template decode<Format>(decoder, codes + whole * block_size * Format::storage_bits / 8, 1, scales, last,
+                                       false);
       std::memcpy(out + whole * block_size, last, static_cast<size_t>(rest) * sizeof(Out));
     }
   }
@@ -93,7 +94,8 @@ class dequantize_job {
 /// \param rule    the decode_rule of its scaling.
 /// \param out     values, [rows, cols], any row stride; elements between cols and the stride are not touched.
 /// \throws precondition_error when check(in, scales, out) finds anything; then nothing was written.
-/// \note   The fp32 product in the order of `rule`, rounded to nearest even for float16 and bfloat16. Bit-exact on every
+/// \note   The fp32 product in the order of `rule`, rounded to nearest even for float16 and bfloat16. Bit-exact on
+/// every
 ///         path and at every thread count.
 template <class Format, class Layout, class Byte, class Out, class Execution = default_execution>
 void dequantize(quantized_view<Format, Layout, Byte> in, tensor_scales_view scales, decode_rule rule,

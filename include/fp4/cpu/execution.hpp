@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "../error.hpp"
 #include "../config.hpp"
+#include "../error.hpp"
 
 #if FP4_HAS_OPENMP
 #include <omp.h>

@@ -28,14 +28,20 @@ void relayout_rows(uint8_t const* from, uint8_t* to, int64_t first, int64_t last
 /// \param to    at least To::bytes(rows, blocks) bytes; `to_bytes` is what is there.
 /// \throws precondition_error when a buffer is null, too small or overlaps the other; then nothing was written.
 template <class From, class To, class Execution = default_execution>
-void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64_t to_bytes, int64_t rows, int64_t blocks,
-                     Execution execution = {}) {
+void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64_t to_bytes, int64_t rows,
+                     int64_t blocks, Execution execution = {}) {
   using namespace fp4::detail;
   constexpr char const* where = "fp4::cpu::relayout_scales";
   int64_t const from_needed = From::bytes(rows, blocks), to_needed = To::bytes(rows, blocks);
-  if (rows < 0 || blocks < 0) { require(broken(errc::negative_size, as_double(rows < blocks ? rows : blocks), 0), where); }
-  if (from_bytes < from_needed) { require(broken(errc::scale_buffer_too_small, as_double(from_bytes), as_double(from_needed)), where); }
-  if (to_bytes < to_needed) { require(broken(errc::scale_buffer_too_small, as_double(to_bytes), as_double(to_needed)), where); }
+  if (rows < 0 || blocks < 0) {
+    require(broken(errc::negative_size, as_double(rows < blocks ? rows : blocks), 0), where);
+  }
+  if (from_bytes < from_needed) {
+    require(broken(errc::scale_buffer_too_small, as_double(from_bytes), as_double(from_needed)), where);
+  }
+  if (to_bytes < to_needed) {
+    require(broken(errc::scale_buffer_too_small, as_double(to_bytes), as_double(to_needed)), where);
+  }
   require(check(execution), where);
   if (rows == 0 || blocks == 0) { return; }
   if (from == nullptr || to == nullptr) { require(broken(errc::null_data, 0, as_double(rows)), where); }

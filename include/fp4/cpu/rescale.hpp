@@ -10,10 +10,10 @@ namespace fp4::cpu {
 
 /// What moving block scales under another tensor scale did.
 struct rescale_report {
-  int64_t changed_values = 0;    ///< blocks whose scale is no longer exactly the value it was
-  int64_t saturated = 0;         ///< blocks whose scale did not fit and was held at the largest
-  int64_t underflowed = 0;       ///< blocks whose non-zero scale became 0
-  double max_relative_error = 0; ///< largest |new - old| / old of a block's scale times tensor scale
+  int64_t changed_values = 0;     ///< blocks whose scale is no longer exactly the value it was
+  int64_t saturated = 0;          ///< blocks whose scale did not fit and was held at the largest
+  int64_t underflowed = 0;        ///< blocks whose non-zero scale became 0
+  double max_relative_error = 0;  ///< largest |new - old| / old of a block's scale times tensor scale
 };
 
 namespace detail {
@@ -43,9 +43,9 @@ FP4_NOINLINE rescale_report rescale_rows(quantized_view<Format, Layout> q, doubl
 }  // namespace detail
 
 /// Re-encodes the block scales of `q`, quantized under tensor scale `from`, for tensor scale `to`: what merging tensors
-/// with different scales (fused projections) takes. Codes stay. It loses accuracy, so it is its own call and reports how
-/// much: each block scale becomes the nearest of scale * from.decode() / to.decode().
-/// \throws precondition_error for a bad view or a bad tensor scale; then nothing was written.
+/// with different scales (fused projections) takes. Codes stay. It loses accuracy, so it is its own call and reports
+/// how much: each block scale becomes the nearest of scale * from.decode() / to.decode(). \throws precondition_error
+/// for a bad view or a bad tensor scale; then nothing was written.
 template <class Format, class Layout>
 rescale_report rescale(quantized_view<Format, Layout> q, tensor_scale from, tensor_scale to) {
   static_assert(Format::has_block_scale && Format::has_tensor_scale, "only a format with both scales can be rescaled");

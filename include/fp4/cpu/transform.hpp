@@ -27,7 +27,8 @@ FP4_NOINLINE void inverse_rows(matrix_view<float> values, Transform const& how, 
 
 /// Transforms along the columns of `in`, 16 columns at a time.
 template <class Backend, class In, class Transform>
-FP4_NOINLINE void transform_columns_with(matrix_view<In const> in, Transform const& how, matrix_view<float> out) noexcept {
+FP4_NOINLINE void transform_columns_with(matrix_view<In const> in, Transform const& how,
+                                         matrix_view<float> out) noexcept {
   constexpr int n = Transform::size;
   for (int64_t r = 0; r < in.rows; r += n) {
     for (int64_t c = 0; c < in.cols; ++c) {
@@ -57,7 +58,9 @@ check_result check_transform(matrix_view<In const> in, matrix_view<float> out, i
   if (out.cols != in.cols) { return broken(errc::shape_mismatch, as_double(out.cols), as_double(in.cols)); }
   if (in.cols % size != 0) { return broken(errc::hadamard_size_does_not_divide, as_double(in.cols), as_double(size)); }
   auto const input = rows_range(in.data, in.rows, in.stride, in.cols);
-  if (rows_range(out.data, out.rows, out.stride, out.cols).overlaps(input)) { return broken(errc::overlapping_output, 0, 0); }
+  if (rows_range(out.data, out.rows, out.stride, out.cols).overlaps(input)) {
+    return broken(errc::overlapping_output, 0, 0);
+  }
   return {};
 }
 

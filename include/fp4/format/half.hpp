@@ -31,7 +31,9 @@ struct float16 {
   [[nodiscard]] FP4_HD constexpr float to_float() const noexcept {
     uint32_t const sign = (bits & 0x8000u) << 16;
     uint32_t const a = bits & 0x7FFFu;
-    if (a >= 0x7C00u) { return detail::bits_float(sign | 0x7F800000u | (a & 0x3FFu) << 13 | (a > 0x7C00u ? 0x400000u : 0u)); }
+    if (a >= 0x7C00u) {
+      return detail::bits_float(sign | 0x7F800000u | (a & 0x3FFu) << 13 | (a > 0x7C00u ? 0x400000u : 0u));
+    }
     if (a >= 0x0400u) { return detail::bits_float(sign | ((a << 13) + (112u << 23))); }
     if (a == 0) { return detail::bits_float(sign); }
     uint32_t exponent = 113;

@@ -74,10 +74,10 @@ struct minifloat {
   static constexpr uint8_t magnitude_bits = static_cast<uint8_t>((1u << (ExponentBits + MantissaBits)) - 1);
   static constexpr uint8_t sign_bit = Signed ? static_cast<uint8_t>(1u << (ExponentBits + MantissaBits)) : 0;
   static constexpr uint8_t nan_code = magnitude_bits;  ///< Meaningful where has_nan.
-  static constexpr uint8_t max_code =
-      Specials == float_specials::none  ? magnitude_bits
-      : Specials == float_specials::nan ? static_cast<uint8_t>(magnitude_bits - 1)
-                                        : static_cast<uint8_t>((((1u << ExponentBits) - 1) << MantissaBits) - 1);
+  static constexpr uint8_t max_code = Specials == float_specials::none ? magnitude_bits
+                                      : Specials == float_specials::nan
+                                          ? static_cast<uint8_t>(magnitude_bits - 1)
+                                          : static_cast<uint8_t>((((1u << ExponentBits) - 1) << MantissaBits) - 1);
   static constexpr float max_finite = detail::bits_float(detail::decode_magnitude(max_code, MantissaBits, Bias));
   static constexpr float min_positive =
       detail::bits_float(detail::decode_magnitude(has_zero ? 1 : 0, MantissaBits, Bias));

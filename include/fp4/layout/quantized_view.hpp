@@ -26,7 +26,8 @@ struct quantized_view {
 
   constexpr quantized_view() noexcept = default;
   /// Rows of codes without gaps.
-  FP4_HD constexpr quantized_view(Byte* codes_, Byte* scales_, int64_t scale_bytes_, int64_t rows_, int64_t cols_) noexcept
+  FP4_HD constexpr quantized_view(Byte* codes_, Byte* scales_, int64_t scale_bytes_, int64_t rows_,
+                                  int64_t cols_) noexcept
       : codes(codes_),
         scales(scales_),
         rows(rows_),

@@ -10,12 +10,12 @@ namespace fp4 {
 
 /// How far decoded values are from the originals. Pairs in which either is not finite are left out of the sums.
 struct error_report {
-  int64_t values = 0;         ///< pairs compared
-  double sqnr_db = 0;         ///< 10 log10(sum x^2 / sum (y - x)^2); infinite without any error
-  double relative_l2 = 0;     ///< sqrt(sum (y - x)^2 / sum x^2); 0 for an all-zero original without error
-  double cosine = 0;          ///< sum x y / (|x| |y|); 1 where both are zero
-  double max_error = 0;       ///< largest |y - x|
-  double mean_square = 0;     ///< sum (y - x)^2 / values
+  int64_t values = 0;      ///< pairs compared
+  double sqnr_db = 0;      ///< 10 log10(sum x^2 / sum (y - x)^2); infinite without any error
+  double relative_l2 = 0;  ///< sqrt(sum (y - x)^2 / sum x^2); 0 for an all-zero original without error
+  double cosine = 0;       ///< sum x y / (|x| |y|); 1 where both are zero
+  double max_error = 0;    ///< largest |y - x|
+  double mean_square = 0;  ///< sum (y - x)^2 / values
 };
 
 /// Compares [rows, cols] values with what they decoded to. Sums in fp64, row by row. Views have equal shapes.
@@ -60,7 +60,8 @@ struct inspection {
 /// Inspects a quantization of [rows, cols] values, row-wise: the originals, the codes, and what they decode to. Views
 /// have equal shapes. A format without block scales has blocks of one value.
 template <class T, class Format, class Layout, class Byte, class U>
-[[nodiscard]] inspection inspect(matrix_view<T> original, quantized_view<Format, Layout, Byte> q, matrix_view<U> decoded) {
+[[nodiscard]] inspection inspect(matrix_view<T> original, quantized_view<Format, Layout, Byte> q,
+                                 matrix_view<U> decoded) {
   using element = typename Format::element;
   inspection found;
   for (int64_t r = 0; r < original.rows; ++r) {
@@ -75,7 +76,8 @@ template <class T, class Format, class Layout, class Byte, class U>
         if (a > detail::infinity_bits) { continue; }
         element const code = element_at<Format>(q.code_row(r), c);
         bool const largest = (code.bits & element::magnitude_bits) == element::max_code;
-        saturated = saturated || (largest && std::fabs(static_cast<double>(x)) > 6.5 / 6 * std::fabs(static_cast<double>(y)));
+        saturated =
+            saturated || (largest && std::fabs(static_cast<double>(x)) > 6.5 / 6 * std::fabs(static_cast<double>(y)));
         any = any || a != 0;
         kept = kept || y != 0.0f;
       }

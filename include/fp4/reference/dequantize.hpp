@@ -44,17 +44,15 @@ inline float decoded(decode_rule rule, tensor_factors const& t, float q, float s
 /// \pre    The process rounds to nearest and keeps subnormals.
 /// \throws precondition_error when check(in, scales, out) is not ok; then nothing was written.
 template <class T, class Format, class Layout>
-void dequantize(quantized_view<Format, Layout, std::uint8_t const> in, tensor_scales_view scales,
-                decode_rule rule, matrix_view<T> out) {
+void dequantize(quantized_view<Format, Layout, std::uint8_t const> in, tensor_scales_view scales, decode_rule rule,
+                matrix_view<T> out) {
   require(check(in, scales, out), "fp4::reference::dequantize");
   for (int64_t r = 0; r < in.rows; ++r) {
     tensor_scale const scale = Format::has_tensor_scale ? scales.of_row(r) : tensor_scale::from_amax(0);
     detail::tensor_factors const t = detail::factors_of(scale, scale.range());
     for (int64_t c = 0; c < in.cols; ++c) {
       uint8_t const* const codes = in.code_row(r);
-      int const code = Format::storage_bits == 8 ? codes[c]
-                       : c % 2 == 0              ? codes[c / 2] % 16
-                                                 : codes[c / 2] / 16;
+      int const code = Format::storage_bits == 8 ? codes[c] : c % 2 == 0 ? codes[c / 2] % 16 : codes[c / 2] / 16;
       double const q = detail::value_of<typename Format::element>(code);
       double sf = 1;
       if constexpr (Format::has_block_scale) {

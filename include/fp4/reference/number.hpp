@@ -33,12 +33,8 @@ inline double round_to_double(double x) {
 
 // fp64 has more than 2 * 24 + 1 bits, so rounding its result again gives the correctly rounded fp32 result.
 inline float sum(float a, float b) { return round_to_float(static_cast<double>(a) + static_cast<double>(b)); }
-inline float product(float a, float b) {
-  return round_to_float(static_cast<double>(a) * static_cast<double>(b));
-}
-inline float quotient(float a, float b) {
-  return round_to_float(static_cast<double>(a) / static_cast<double>(b));
-}
+inline float product(float a, float b) { return round_to_float(static_cast<double>(a) * static_cast<double>(b)); }
+inline float quotient(float a, float b) { return round_to_float(static_cast<double>(a) / static_cast<double>(b)); }
 inline float reciprocal(float a) { return quotient(1.0f, a); }
 
 // clang with -ffast-math takes the values of `?:` and of calls for finite, whatever the pragmas say. So the
@@ -110,8 +106,7 @@ double value_of(int code) {
   double value = std::numeric_limits<double>::quiet_NaN();
   if (unsigned_code <= largest_code<Number>()) {
     value = magnitudes<Number>()[static_cast<size_t>(unsigned_code)];
-  } else if (Number::specials == float_specials::infinity_and_nan &&
-             unsigned_code == largest_code<Number>() + 1) {
+  } else if (Number::specials == float_specials::infinity_and_nan && unsigned_code == largest_code<Number>() + 1) {
     value = std::numeric_limits<double>::infinity();
   }
   return negated_if(code >= sign, value);

@@ -104,8 +104,8 @@ void quantize(matrix_view<T const> in, quantized_view<Format, Layout> out, tenso
           detail::draw const draw =
               counts_transposed ? detail::draw{c, r, in.rows, true} : detail::draw{r, c, in.cols, false};
           uint32_t const random16 = detail::random_bits(how.rounding, draw, Format::block_size);
-          int const code = detail::element_code<typename Format::element>(how.scaling, t, b, sf, at(r, c),
-                                                                          how.rounding, random16);
+          int const code =
+              detail::element_code<typename Format::element>(how.scaling, t, b, sf, at(r, c), how.rounding, random16);
           detail::store_code<Format>(out.code_row(transposed ? c : r), transposed ? r : c, code);
         }
       }

@@ -34,8 +34,8 @@ inline uint32_t random_bits(stochastic const& rounding, draw at, int block_size)
   int64_t const whole_row =
       rounding.blocks_per_row != 0 ? rounding.blocks_per_row : (at.columns + block_size - 1) / block_size;
   int64_t const block = rounding.first_block + at.column / block_size;
-  uint64_t const position = static_cast<uint64_t>((rounding.first_row + at.row) * whole_row * calls +
-                                                  block * calls + at.column % block_size / 16);
+  uint64_t const position = static_cast<uint64_t>((rounding.first_row + at.row) * whole_row * calls + block * calls +
+                                                  at.column % block_size / 16);
   uint64_t const stream = rounding.stream + (at.column_wise ? uint64_t{1} << 63 : 0);
   auto const word = [](uint64_t x, int i) { return static_cast<uint32_t>(x >> 32 * i); };
   auto const bits = philox({word(position, 0), word(position, 1), word(stream, 0), word(stream, 1)},

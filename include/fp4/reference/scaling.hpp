@@ -33,8 +33,7 @@ inline float transformer_engine_multiplier(tensor_factors const& t, float sf) {
 
 template <class Format>
 int scale_code(transformer_engine const&, tensor_factors const& t, block const& b) {
-  return nearest_code<typename Format::scale>(
-      smaller(product(b.amax, product(t.encode, sixth)), largest_float));
+  return nearest_code<typename Format::scale>(smaller(product(b.amax, product(t.encode, sixth)), largest_float));
 }
 template <class Format>
 int scale_code(transformer_engine_v2_13 const&, tensor_factors const& t, block const& b) {
@@ -48,12 +47,10 @@ int scale_code(transformer_engine_v2_13_rowwise const&, tensor_factors const& t,
 inline float scaled(transformer_engine const&, tensor_factors const& t, block const&, float sf, float x) {
   return product(x, transformer_engine_multiplier(t, sf));
 }
-inline float scaled(transformer_engine_v2_13 const&, tensor_factors const& t, block const&, float sf,
-                    float x) {
+inline float scaled(transformer_engine_v2_13 const&, tensor_factors const& t, block const&, float sf, float x) {
   return product(x, transformer_engine_multiplier(t, sf));
 }
-inline float scaled(transformer_engine_v2_13_rowwise const&, tensor_factors const& t, block const&, float sf,
-                    float x) {
+inline float scaled(transformer_engine_v2_13_rowwise const&, tensor_factors const& t, block const&, float sf, float x) {
   return product(x, transformer_engine_multiplier(t, sf));
 }
 
@@ -129,8 +126,7 @@ inline float scaled(modelopt_static const&, tensor_factors const& t, block const
 }
 
 inline int compressed_tensors_scale(tensor_factors const& t, block const& b) {
-  int const code =
-      nearest_code<ue4m3>(smaller(product(compressed_tensors_global(t), quotient(b.amax, 6)), 448));
+  int const code = nearest_code<ue4m3>(smaller(product(compressed_tensors_global(t), quotient(b.amax, 6)), 448));
   return code == 0 ? nearest_code<ue4m3>(0.125f) : code;
 }
 template <class Format>

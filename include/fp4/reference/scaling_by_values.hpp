@@ -37,8 +37,7 @@ inline exact_factors exact_factors_of(tensor_factors const& t) {
 template <class Format>
 int scale_code(exact const&, tensor_factors const& t, block const& b) {
   exact_factors const f = exact_factors_of(t);
-  return round<ue4m3>(fraction{static_cast<double>(b.amax) * f.scale_factor, f.scale_divisor}, nearest_even{},
-                      0);
+  return round<ue4m3>(fraction{static_cast<double>(b.amax) * f.scale_factor, f.scale_divisor}, nearest_even{}, 0);
 }
 
 // --- round_up and search
@@ -46,8 +45,7 @@ int scale_code(exact const&, tensor_factors const& t, block const& b) {
 
 template <class Format>
 int scale_code(round_up const&, tensor_factors const& t, block const& b) {
-  double const needed =
-      static_cast<double>(b.amax) * static_cast<double>(t.encode);  // exact, and so is 6 * value
+  double const needed = static_cast<double>(b.amax) * static_cast<double>(t.encode);  // exact, and so is 6 * value
   int code = 0;
   while (code < largest_code<ue4m3>() && 6 * value_of<ue4m3>(code) < needed) { ++code; }
   return code;
@@ -108,8 +106,7 @@ int scale_code(four_over_six const& preset, tensor_factors const& t, block const
   float const base = product(quotient(b.amax, 6), t.encode);
   int const to_4 = nearest_code<ue4m3>(smaller(product(1.5f, base), 448));
   int const to_6 = nearest_code<ue4m3>(smaller(base, 448));
-  return block_error_of(preset.measure, t, b, to_4) < block_error_of(preset.measure, t, b, to_6) ? to_4
-                                                                                                 : to_6;
+  return block_error_of(preset.measure, t, b, to_4) < block_error_of(preset.measure, t, b, to_6) ? to_4 : to_6;
 }
 
 inline float scaled(round_up const&, tensor_factors const& t, block const&, float sf, float x) {
@@ -149,23 +146,19 @@ int element_code(Scaling const& preset, tensor_factors const& t, block const& b,
 }
 
 template <class Element, class Rounding>
-int element_code(exact const&, tensor_factors const& t, block const&, float sf, float x,
-                 Rounding const& rounding, uint32_t random16) {
+int element_code(exact const&, tensor_factors const& t, block const&, float sf, float x, Rounding const& rounding,
+                 uint32_t random16) {
   if (x == 0 || is_nan(x)) { return encode<e2m1>(static_cast<double>(x), 1, rounding, random16); }
   if (sf == 0) { return x < 0 ? 0xF : 0x7; }
   exact_factors const f = exact_factors_of(t);
-  return encode<e2m1>(static_cast<double>(x) * f.x_factor, static_cast<double>(sf) * f.x_divisor, rounding,
-                      random16);
+  return encode<e2m1>(static_cast<double>(x) * f.x_factor, static_cast<double>(sf) * f.x_divisor, rounding, random16);
 }
 
 template <class Element>
-int element_code(ggml const&, tensor_factors const&, block const&, float sf, float x, nearest_even,
-                 uint32_t) {
+int element_code(ggml const&, tensor_factors const&, block const&, float sf, float x, nearest_even, uint32_t) {
   int best = 0;
   for (int code = 1; code < 16; ++code) {
-    auto const distance = [&](int c) {
-      return magnitude(sum(product(static_cast<float>(value_of<e2m1>(c)), sf), -x));
-    };
+    auto const distance = [&](int c) { return magnitude(sum(product(static_cast<float>(value_of<e2m1>(c)), sf), -x)); };
     if (distance(code) < distance(best)) { best = code; }
   }
   return best;

@@ -23,9 +23,7 @@ inline tensor_factors factors_of(tensor_scale scale, float range) {
   switch (t.made_from) {
     case tensor_scale::source::amax:
       t.amax = t.bounded_amax = t.stored;
-      if (t.amax > 0) {
-        t.bounded_amax = larger(t.amax, round_to_float(std::ldexp(static_cast<double>(range), -128)));
-      }
+      if (t.amax > 0) { t.bounded_amax = larger(t.amax, round_to_float(std::ldexp(static_cast<double>(range), -128))); }
       if (t.amax > 0 && !is_infinite(t.amax)) { t.encode = smaller(quotient(range, t.amax), largest_float); }
       if (t.amax > 0) { t.decode = quotient(t.bounded_amax, range); }
       break;

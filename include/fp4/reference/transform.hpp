@@ -33,9 +33,7 @@ inline bool is_negated(uint32_t const* signs, size_t i) { return (signs[i / 32] 
 template <int N>
 std::vector<float> transformed(hadamard<N> const& transform, std::vector<float> x) {
   float const constant = round_to_float(1 / std::sqrt(static_cast<double>(N)));
-  for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = product(x[i], negated_if(is_negated(transform.signs, i), constant));
-  }
+  for (size_t i = 0; i < x.size(); ++i) { x[i] = product(x[i], negated_if(is_negated(transform.signs, i), constant)); }
   x = hadamard_product(x);
   if (transform.rounds_to_bfloat16) {
     for (float& v : x) { v = round_to_bfloat16(v); }
@@ -75,8 +73,7 @@ std::vector<float> mapped(matrix_view<T const> in, int size, bool along_columns,
 }
 
 template <class T, class Transform>
-std::vector<float> transformed_matrix(matrix_view<T const> in, Transform const& transform,
-                                      bool along_columns) {
+std::vector<float> transformed_matrix(matrix_view<T const> in, Transform const& transform, bool along_columns) {
   return mapped(in, Transform::size, along_columns,
                 [&](std::vector<float> const& group) { return transformed(transform, group); });
 }
@@ -88,8 +85,7 @@ inline float largest_magnitude(std::vector<float> const& x) {
 }
 
 template <class T, class Transform, class Map>
-void map_rows(matrix_view<T const> in, Transform const& t, matrix_view<float> out, char const* where,
-              Map map) {
+void map_rows(matrix_view<T const> in, Transform const& t, matrix_view<float> out, char const* where, Map map) {
   require(check(in), where);
   require(check(out), where);
   require(check(t, in.cols), where);

@@ -33,10 +33,10 @@ struct toward_zero {
 struct stochastic {
   using choice = rounding_choice;
   uint64_t seed = 0;
-  uint64_t stream = 0;          ///< Below 2^63: the top bit marks column-wise output.
-  int64_t first_row = 0;        ///< Of this matrix in the whole one.
-  int64_t first_block = 0;      ///< Of this matrix's rows in the whole one's.
-  int64_t blocks_per_row = 0;   ///< Of the whole matrix; 0 means that this matrix is whole.
+  uint64_t stream = 0;         ///< Below 2^63: the top bit marks column-wise output.
+  int64_t first_row = 0;       ///< Of this matrix in the whole one.
+  int64_t first_block = 0;     ///< Of this matrix's rows in the whole one's.
+  int64_t blocks_per_row = 0;  ///< Of the whole matrix; 0 means that this matrix is whole.
 
   explicit constexpr stochastic(uint64_t seed_, uint64_t stream_ = 0) noexcept : seed(seed_), stream(stream_) {}
 

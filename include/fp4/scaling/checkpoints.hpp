@@ -122,7 +122,8 @@ struct jax_tensor {
 /// No subnormal scale occurs; a zero block gets 2^-6. Value = q * (sf * d). Source: torchao `nvfp4_tensor.py`.
 struct torchao : detail::nvfp4_scaling<detail::torchao_tensor, decode_rule::product> {};
 
-/// ModelOpt, dynamic: d = amax / 2688, sf = e4m3(clamp(b / (6 * d), 2^-9, 448)), 1 for a zero block; code e2m1(x / (sf * d)).
+/// ModelOpt, dynamic: d = amax / 2688, sf = e4m3(clamp(b / (6 * d), 2^-9, 448)), 1 for a zero block; code e2m1(x / (sf
+/// * d)).
 struct modelopt : detail::nvfp4_scaling<detail::modelopt_tensor, decode_rule::product> {};
 
 /// ModelOpt, static: the amax comes from calibration; sf = e4m3(min((b/6) * 448 / (amax/6), 448)), with 1 for b/6 of a

@@ -47,8 +47,9 @@ struct ggml_tensor {
 
 }  // namespace detail
 
-/// ggml's quantize_row_nvfp4_ref: no tensor scale; sf = b/6 rounded half up (subnormals capped at 7, 256 and more become
-/// 448); elements nearest by distance, ties to the smaller; -0 and NaN become +0. Nearest rounding alone. Value = q * sf.
+/// ggml's quantize_row_nvfp4_ref: no tensor scale; sf = b/6 rounded half up (subnormals capped at 7, 256 and more
+/// become 448); elements nearest by distance, ties to the smaller; -0 and NaN become +0. Nearest rounding alone. Value
+/// = q * sf.
 struct ggml {
   using choice = scaling_choice;
   static constexpr decode_rule decoding = decode_rule::block_only;

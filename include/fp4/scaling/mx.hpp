@@ -63,11 +63,12 @@ struct tensor_amax_tensor {
 
 }  // namespace detail
 
-/// OCP MX: e = floor(log2(b)) - emax, clamped to [-127, 127]; code = x * 2^-e, saturating. A zero block takes byte 0x00,
-/// a block with an infinity 0xFE; NaN is ignored in b. Value = q * 2^e.
+/// OCP MX: e = floor(log2(b)) - emax, clamped to [-127, 127]; code = x * 2^-e, saturating. A zero block takes byte
+/// 0x00, a block with an infinity 0xFE; NaN is ignored in b. Value = q * 2^e.
 struct mx_floor : detail::mx_scaling<false> {};
 
-/// The smallest e with b / max_finite <= 2^e, so that nothing saturates: the MXFP8 training recipe's. The rest as mx_floor.
+/// The smallest e with b / max_finite <= 2^e, so that nothing saturates: the MXFP8 training recipe's. The rest as
+/// mx_floor.
 struct mx_ceil : detail::mx_scaling<true> {};
 
 /// FP8 with one scale a tensor: S = min(max_finite / amax, FLT_MAX), 1 for an amax of 0 or infinity; code = x * S.

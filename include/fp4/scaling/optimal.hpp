@@ -196,7 +196,8 @@ struct nvfp4_default_decode_scaling {
 /// x * 2688 / (sf * amax); from a stored factor likewise. Other roundings of elements take that quotient in fp64.
 struct exact : detail::nvfp4_default_decode_scaling<detail::exact_tensor> {};
 
-/// cuDNN's documented rule: sf is the smallest code not below the real b * S / 6, 448 if none is. The rest as the default.
+/// cuDNN's documented rule: sf is the smallest code not below the real b * S / 6, 448 if none is. The rest as the
+/// default.
 struct round_up : detail::nvfp4_default_decode_scaling<detail::round_up_tensor> {};
 
 /// Of the codes from 4 below to 12 above the default's, the one with the least squared error (fp64 sums from element 0

@@ -68,17 +68,17 @@ struct vllm_emulation_tensor : serving_tensor<zero_multiplier::scale_is_zero> {
 
 /// TensorRT-LLM: sf = e4m3(S * (b * R(6))), multiplier R(sf * R(S)), 0 where the scale before rounding is 0.
 /// Value = (q * sf) / S.
-struct trtllm : detail::nvfp4_scaling<
-                    detail::serving_tensor<detail::zero_multiplier::unrounded_scale_is_zero>, decode_rule::quotient> {};
+struct trtllm : detail::nvfp4_scaling<detail::serving_tensor<detail::zero_multiplier::unrounded_scale_is_zero>,
+                                      decode_rule::quotient> {};
 
 /// vLLM, SGLang and FlashInfer's DSL kernels: as trtllm, but 0 where the rounded scale is 0.
-struct vllm : detail::nvfp4_scaling<detail::serving_tensor<detail::zero_multiplier::scale_is_zero>,
-                                    decode_rule::quotient> {};
+struct vllm
+    : detail::nvfp4_scaling<detail::serving_tensor<detail::zero_multiplier::scale_is_zero>, decode_rule::quotient> {};
 
 /// FlashInfer's CUDA kernels: as trtllm, but 0 only where the block is 0. A block whose scale underflows gets an
 /// infinite multiplier: its non-zero elements saturate, its zeros become code 7; all decode to zero.
-struct flashinfer : detail::nvfp4_scaling<detail::serving_tensor<detail::zero_multiplier::amax_is_zero>,
-                                          decode_rule::quotient> {};
+struct flashinfer
+    : detail::nvfp4_scaling<detail::serving_tensor<detail::zero_multiplier::amax_is_zero>, decode_rule::quotient> {};
 
 /// vLLM's emulation in PyTorch: sf = e4m3(min(S * (b * (1/6)), 448)), multiplier 1 / (sf * (1/S)) with 1/0 = 0.
 /// Value = q * (sf * decode).

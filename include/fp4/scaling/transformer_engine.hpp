@@ -11,7 +11,7 @@ namespace detail {
 /// True for e2m1 elements under a ue4m3 or ue5m3 block scale.
 template <class Format>
 inline constexpr bool is_nvfp4_family_v =
-    std_types::is_same<typename Format::element, e2m1>::value && Format::has_block_scale && Format::has_tensor_scale;
+    std_types::is_same<typename Format::element, e2m1>::value&& Format::has_block_scale&& Format::has_tensor_scale;
 
 template <class Format>
 inline constexpr bool is_nvfp4_v = std_types::is_same<Format, nvfp4>::value;

@@ -11,12 +11,9 @@ int main() {
   constexpr int rows = 3;
   constexpr int cols = 40;
   std::vector<float> x(rows * cols);
-  for (int i = 0; i < rows * cols; ++i) {
-    x[static_cast<std::size_t>(i)] = 0.37f * static_cast<float>(i % 31 - 15);
-  }
+  for (int i = 0; i < rows * cols; ++i) { x[static_cast<std::size_t>(i)] = 0.37f * static_cast<float>(i % 31 - 15); }
 
-  fp4::quantized<fp4::nvfp4> const q =
-      fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>{x.data(), rows, cols});
+  fp4::quantized<fp4::nvfp4> const q = fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>{x.data(), rows, cols});
   std::vector<float> const here = fp4::dequantize<float>(q);
   std::vector<float> const there = round_trip_elsewhere(x, rows, cols);
   if (here.size() != x.size() || here != there || here[0] == 0.0f) {

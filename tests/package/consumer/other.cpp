@@ -4,6 +4,5 @@
 #include <fp4/fp4.hpp>
 
 std::vector<float> round_trip_elsewhere(std::vector<float> const& x, int rows, int cols) {
-  return fp4::dequantize<float>(
-      fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>{x.data(), rows, cols}));
+  return fp4::dequantize<float>(fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>{x.data(), rows, cols}));
 }

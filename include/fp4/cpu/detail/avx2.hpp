@@ -20,18 +20,16 @@ struct avx2_backend : portable_backend {
 
   static constexpr bool notices_nan = true;
 
-  static void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks,
-                           tile_scales& scales) noexcept {
+  static void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
     avx2::exact_scales(tensor, blocks, scales);
   }
   template <class Values>
-  static ue4m3 search(fp4::detail::search_tensor const& tensor, Values const& x, int count,
-                      float amax) noexcept {
+  static ue4m3 search(fp4::detail::search_tensor const& tensor, Values const& x, int count, float amax) noexcept {
     return avx2::search(tensor, x, count, amax);
   }
   template <class Values>
-  static void four_over_six_scales(fp4::detail::four_over_six_tensor const& tensor, Values const& values,
-                                   int blocks, int count, tile_scales& scales) noexcept {
+  static void four_over_six_scales(fp4::detail::four_over_six_tensor const& tensor, Values const& values, int blocks,
+                                   int count, tile_scales& scales) noexcept {
     avx2::four_over_six_scales(tensor, values, blocks, count, scales);
   }
 
@@ -68,12 +66,11 @@ struct avx2_backend : portable_backend {
       auto const convert_in = [&](auto range) {
         constexpr number_range known = decltype(range)::value;
         if constexpr (std_types::is_same<Rounding, nearest_even>::value) {
-          avx2::nearest_codes<size, rule, known>(first_divisor, x, sixteens, scales.factor, scales.read_ahead,
-                                                 codes);
+          avx2::nearest_codes<size, rule, known>(first_divisor, x, sixteens, scales.factor, scales.read_ahead, codes);
         } else {
           constexpr number_range used = known == number_range::any ? known : number_range::finite;
-          avx2::stochastic_codes<size, rule, used, is_stochastic_v<Rounding>>(
-              first_divisor, random, x, sixteens, scales.factor, scales.read_ahead, codes);
+          avx2::stochastic_codes<size, rule, used, is_stochastic_v<Rounding>>(first_divisor, random, x, sixteens,
+                                                                              scales.factor, scales.read_ahead, codes);
         }
       };
       switch (scales.range == number_range::unknown ? avx2::range_of(tensor, blocks, scales) : scales.range) {
@@ -90,8 +87,8 @@ struct avx2_backend : portable_backend {
   }
 
   template <class Format, class Out>
-  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks,
-                     tile_scales const& scales, Out* out, bool streams) noexcept {
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
+                     Out* out, bool streams) noexcept {
     bool done = false;
     if constexpr (std_types::is_same<typename Format::element, e2m1>::value) {
       done = avx2::decode_blocks<Format::block_size>(decoder, codes, blocks, scales, out, streams);

@@ -36,8 +36,7 @@ FP4_INLINE __m256i block_maxima(In const* x) noexcept {
 template <class In>
 FP4_INLINE __m256i fold_two(__m256i a, __m256i b) noexcept {
   __m256i const apart = _mm256_blend_epi32(a, b, 0xCC);
-  __m256i const swapped =
-      _mm256_castpd_si256(_mm256_shuffle_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), 0x5));
+  __m256i const swapped = _mm256_castpd_si256(_mm256_shuffle_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), 0x5));
   return larger<In>(apart, swapped);
 }
 
@@ -102,9 +101,7 @@ FP4_NOINLINE bool block_amax(In const* x, int blocks, float* amax) noexcept {
   }
   if (b < blocks) {
     alignas(32) uint32_t rest[8]{};
-    for (int i = b; i < blocks; ++i) {
-      rest[i - b] = largest_lane<In>(block_maxima<BlockSize>(x + i * BlockSize));
-    }
+    for (int i = b; i < blocks; ++i) { rest[i - b] = largest_lane<In>(block_maxima<BlockSize>(x + i * BlockSize)); }
     __m256i const found = load_ints(rest);
     largest = _mm256_max_epi32(largest, found);
     store_ints(amax + b, found);

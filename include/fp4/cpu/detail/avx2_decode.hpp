@@ -23,12 +23,10 @@ FP4_INLINE __m256 decode_scales(__m256i codes) noexcept {
     __m256 const subnormal = as_floats(_mm256_or_si256(at_place, min_normal)) - as_floats(min_normal);
     __m256i const is_subnormal = _mm256_cmpgt_epi32(all(1u << m), codes);
     __m256i const value = _mm256_blendv_epi8(normal, as_ints(subnormal), is_subnormal);
-    return as_floats(
-        _mm256_blendv_epi8(value, nan, _mm256_cmpeq_epi32(codes, all(uint32_t{Scale::nan_code}))));
+    return as_floats(_mm256_blendv_epi8(value, nan, _mm256_cmpeq_epi32(codes, all(uint32_t{Scale::nan_code}))));
   } else {
     static_assert(std_types::is_same<Scale, e8m0>::value, "powers of two");
-    __m256i const value =
-        _mm256_max_epi32(_mm256_slli_epi32(codes, 23), all(0x00400000u));  // 2^-127 is subnormal
+    __m256i const value = _mm256_max_epi32(_mm256_slli_epi32(codes, 23), all(0x00400000u));  // 2^-127 is subnormal
     return as_floats(_mm256_blendv_epi8(value, nan, _mm256_cmpeq_epi32(codes, all(0xFFu))));
   }
 }
@@ -78,16 +76,13 @@ struct plain_factors {
 /// scalar_backend::decode_factors, and whether all are known to be finite. Reads and writes to a multiple of
 /// 8 blocks.
 template <class Scale>
-FP4_NOINLINE void decode_factors(block_decoder const& decoder_of_caller, int blocks,
-                                 tile_scales& scales) noexcept {
+FP4_NOINLINE void decode_factors(block_decoder const& decoder_of_caller, int blocks, tile_scales& scales) noexcept {
   if constexpr (Scale::has_zero && Scale::mantissa_bits == 3) {
     // A code moved to fp16's place is the scale times 2^(bias - 15), unless fp16 has an infinity there.
-    constexpr int fp16_codes = (31 << 3) - 1,
-                  most = Scale::max_code < fp16_codes ? Scale::max_code : fp16_codes;
+    constexpr int fp16_codes = (31 << 3) - 1, most = Scale::max_code < fp16_codes ? Scale::max_code : fp16_codes;
     plain_factors const plain(decoder_of_caller);
     if (plain.exist && largest_code<Scale>(scales.code, blocks) <= most) {
-      __m256 const first = all(plain.first * static_cast<float>(1 << (15 - Scale::bias))),
-                   second = all(plain.second);
+      __m256 const first = all(plain.first * static_cast<float>(1 << (15 - Scale::bias))), second = all(plain.second);
       for (int b = 0; b < blocks; b += 8) {
         __m128i const bytes = _mm_loadl_epi64(reinterpret_cast<__m128i const*>(scales.code + b));
         __m128i const codes = _mm_and_si128(_mm_cvtepu8_epi16(bytes), _mm_set1_epi16(Scale::magnitude_bits));
@@ -111,9 +106,7 @@ FP4_NOINLINE void decode_factors(block_decoder const& decoder_of_caller, int blo
 FP4_INLINE bool all_finite(float const* factors, int count) noexcept {
   __m256i largest = _mm256_setzero_si256();
   int i = 0;
-  for (; i + 8 <= count; i += 8) {
-    largest = _mm256_max_epi32(largest, magnitude(_mm256_loadu_ps(factors + i)));
-  }
+  for (; i + 8 <= count; i += 8) { largest = _mm256_max_epi32(largest, magnitude(_mm256_loadu_ps(factors + i))); }
   __m256i const past = _mm256_cmpgt_epi32(largest, all(infinity_bits - 1));
   bool finite = _mm256_testz_si256(past, past) != 0;
   for (; i < count; ++i) { finite = finite && (float_bits(factors[i]) & magnitude_mask) < infinity_bits; }
@@ -158,22 +151,20 @@ FP4_INLINE void store_sixteen(Out* out, __m256 first, __m256 second) noexcept {
 /// elements 0 to 3, 8 to 11, 4 to 7 and 12 to 15.
 FP4_INLINE void decode_e2m1(uint8_t const* codes, __m256i (&patterns)[2]) noexcept {
   constexpr char none = -1;
-  __m256i const spread =
-      _mm256_setr_epi8(0, none, 1, none, 4, none, 5, none, 8, none, 9, none, 12, none, 13, none,  //
-                       2, none, 3, none, 6, none, 7, none, 10, none, 11, none, 14, none, 15, none);
+  __m256i const spread = _mm256_setr_epi8(0, none, 1, none, 4, none, 5, none, 8, none, 9, none, 12, none, 13, none,  //
+                                          2, none, 3, none, 6, none, 7, none, 10, none, 11, none, 14, none, 15, none);
   // 0 .5 1 1.5 2 3 4 6 and their negatives.
-  __m256i const high = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-      0, 0x3F, 0x3F, 0x3F, 0x40, 0x40, 0x40, 0x40, static_cast<char>(0x80), static_cast<char>(0xBF),
-      static_cast<char>(0xBF), static_cast<char>(0xBF), static_cast<char>(0xC0), static_cast<char>(0xC0),
-      static_cast<char>(0xC0), static_cast<char>(0xC0)));
+  __m256i const high = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 0x3F, 0x3F, 0x3F, 0x40, 0x40, 0x40, 0x40, static_cast<char>(0x80), static_cast<char>(0xBF),
+                    static_cast<char>(0xBF), static_cast<char>(0xBF), static_cast<char>(0xC0), static_cast<char>(0xC0),
+                    static_cast<char>(0xC0), static_cast<char>(0xC0)));
   __m256i const low = _mm256_broadcastsi128_si256(
       _mm_setr_epi8(0, 0, static_cast<char>(0x80), static_cast<char>(0xC0), 0, 0x40, static_cast<char>(0x80),
                     static_cast<char>(0xC0), 0, 0, static_cast<char>(0x80), static_cast<char>(0xC0), 0, 0x40,
                     static_cast<char>(0x80), static_cast<char>(0xC0)));
   __m256i const bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i const*>(codes)));
   __m256i const words = _mm256_shuffle_epi8(bytes, spread);
-  __m256i const nibbles =
-      _mm256_and_si256(_mm256_or_si256(words, _mm256_slli_epi16(words, 4)), _mm256_set1_epi8(0x0F));
+  __m256i const nibbles = _mm256_and_si256(_mm256_or_si256(words, _mm256_slli_epi16(words, 4)), _mm256_set1_epi8(0x0F));
   __m256i const upper = _mm256_shuffle_epi8(high, nibbles), lower = _mm256_shuffle_epi8(low, nibbles);
   patterns[0] = _mm256_unpacklo_epi8(lower, upper);
   patterns[1] = _mm256_unpackhi_epi8(lower, upper);
@@ -210,8 +201,7 @@ FP4_NOINLINE void decode_sixteens(uint8_t const* codes, int sixteens, float cons
     uint8_t last[16]{};
     std::memcpy(last, codes + i * 8, 8);
     decode_e2m1(last, patterns);
-    scale_sixteen<Divides, Streams>(patterns[0], _mm256_broadcast_ss(factors + i * 16 / BlockSize), by,
-                                    out + i * 16);
+    scale_sixteen<Divides, Streams>(patterns[0], _mm256_broadcast_ss(factors + i * 16 / BlockSize), by, out + i * 16);
   }
 }
 

@@ -9,7 +9,8 @@ FP4_EXACT_BEGIN
 FP4_AVX2_BEGIN
 namespace fp4::cpu::detail::avx2 {
 
-FP4_NOINLINE inline void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+FP4_NOINLINE inline void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks,
+                                      tile_scales& scales) noexcept {
   exact_scales_in_lanes<8>(tensor, blocks, scales);
 }
 
@@ -19,8 +20,8 @@ FP4_NOINLINE ue4m3 search(fp4::detail::search_tensor const& tensor, Values const
 }
 
 template <class Values>
-FP4_NOINLINE void four_over_six_scales(fp4::detail::four_over_six_tensor const& tensor, Values const& values, int blocks,
-                                       int count, tile_scales& scales) noexcept {
+FP4_NOINLINE void four_over_six_scales(fp4::detail::four_over_six_tensor const& tensor, Values const& values,
+                                       int blocks, int count, tile_scales& scales) noexcept {
   four_over_six_in_lanes<8>(tensor, values, blocks, count, scales);
 }
 

@@ -19,8 +19,7 @@ namespace fp4::cpu::detail::avx2 {
 /// offsets to n bring to 0, and to 64 * 8 for negative z.
 template <int Unit>
 FP4_INLINE __m256i round_nearest(__m256 z) noexcept {
-  __m256i const exponent =
-      _mm256_max_epi32(_mm256_and_si256(as_ints(z), all(infinity_bits)), all(0x3F800000u));
+  __m256i const exponent = _mm256_max_epi32(_mm256_and_si256(as_ints(z), all(infinity_bits)), all(0x3F800000u));
   __m256 const k = _mm256_blendv_ps(all(4194304.0f + 32619.0f), all(-4194304.0f - 111.0f), z);
   __m256 const shifted = fused(as_floats(exponent), k, z);
   return _mm256_madd_epi16(as_ints(shifted), all(static_cast<uint32_t>(Unit / 64 << 16 | Unit)));
@@ -69,8 +68,8 @@ struct nearest_rounder {
 /// e2m1 codes of `sixteens` times sixteen values, nearest even; factors[i * 16 / BlockSize] scales the i-th
 /// sixteen.
 template <int BlockSize, element_rule Rule, number_range Range, class In>
-FP4_NOINLINE void nearest_codes(float first_divisor, In const* x, int sixteens, float const* factors,
-                                int read_ahead, uint8_t* codes) noexcept {
+FP4_NOINLINE void nearest_codes(float first_divisor, In const* x, int sixteens, float const* factors, int read_ahead,
+                                uint8_t* codes) noexcept {
   using rounder = nearest_rounder<Rule, Range>;
   __m256 const divisor = all(first_divisor);
   for (; sixteens >= 4; sixteens -= 4) {

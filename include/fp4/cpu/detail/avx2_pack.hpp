@@ -45,9 +45,9 @@ FP4_INLINE __m256i pack_bytes(__m256i const (&bytes)[4]) noexcept {
   __m256i const alternating = _mm256_or_si256(_mm256_srli_epi16(even, 8), odd);
   __m256i const gathered = _mm256_permute4x64_epi64(alternating, 0xD8);
   constexpr bool in_order = std_types::is_same<In, bfloat16>::value;
-  __m256i const order = _mm256_broadcastsi128_si256(
-      in_order ? _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
-               : _mm_setr_epi8(0, 2, 8, 10, 4, 6, 12, 14, 1, 3, 9, 11, 5, 7, 13, 15));
+  __m256i const order =
+      _mm256_broadcastsi128_si256(in_order ? _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
+                                           : _mm_setr_epi8(0, 2, 8, 10, 4, 6, 12, 14, 1, 3, 9, 11, 5, 7, 13, 15));
   return _mm256_shuffle_epi8(gathered, order);
 }
 

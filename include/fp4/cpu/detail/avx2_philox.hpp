@@ -18,8 +18,7 @@ class philox_four {
  public:
   FP4_INLINE philox_four(uint64_t seed, uint64_t stream, uint64_t position) noexcept {
     uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-    uint32_t const stream_low = static_cast<uint32_t>(stream),
-                   stream_high = static_cast<uint32_t>(stream >> 32);
+    uint32_t const stream_low = static_cast<uint32_t>(stream), stream_high = static_cast<uint32_t>(stream >> 32);
     uint64_t const first = uint64_t{multiplier_1} * stream_low;
     uint32_t const c0 = high(first) ^ static_cast<uint32_t>(position >> 32) ^ key[0];
     first_c2_ = numbers(stream_high ^ key[1]);
@@ -69,9 +68,7 @@ class philox_four {
 
   static FP4_INLINE uint32_t high(uint64_t x) noexcept { return static_cast<uint32_t>(x >> 32); }
   static FP4_INLINE __m256i high(__m256i x) noexcept { return _mm256_srli_epi64(x, 32); }
-  static FP4_INLINE __m256i numbers(uint32_t x) noexcept {
-    return _mm256_set1_epi64x(static_cast<int64_t>(x));
-  }
+  static FP4_INLINE __m256i numbers(uint32_t x) noexcept { return _mm256_set1_epi64x(static_cast<int64_t>(x)); }
   static FP4_INLINE __m256i xor_of(__m256i a, __m256i b) noexcept { return _mm256_xor_si256(a, b); }
   static FP4_INLINE void next(uint32_t (&key)[2]) noexcept { key[0] += weyl_0, key[1] += weyl_1; }
 

@@ -25,9 +25,7 @@ FP4_INLINE __m256 all(float x) noexcept { return _mm256_set1_ps(x); }
 FP4_INLINE __m256i load_ints(void const* from) noexcept {
   return _mm256_loadu_si256(static_cast<__m256i const*>(from));
 }
-FP4_INLINE void store_ints(void* to, __m256i v) noexcept {
-  _mm256_storeu_si256(static_cast<__m256i*>(to), v);
-}
+FP4_INLINE void store_ints(void* to, __m256i v) noexcept { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
 
 /// a * b + c, rounded once. The builtin instead of the intrinsic, whose body -ffast-math reaches: the sign of
 /// a zero sum matters.

@@ -35,11 +35,10 @@ FP4_INLINE __m256i round_scale_to_codes(__m256& v) noexcept {
   constexpr int m = Scale::mantissa_bits;
   constexpr int min_normal_exponent = 128 - Scale::bias;
   constexpr int steps_of_exponents = (23 - m + min_normal_exponent) << m;  // what the exponent field adds
-  constexpr int offset = 0x10000 - steps_of_exponents;  // in steps; as an int16 it is negative
+  constexpr int offset = 0x10000 - steps_of_exponents;                     // in steps; as an int16 it is negative
   static_assert(steps_of_exponents % 2 == 0 && steps_of_exponents < 0x7F00,
                 "ties keep their parity, no int16 overflows");
-  constexpr float k =
-      static_cast<float>(1 << (23 - m)) + static_cast<float>(offset) / static_cast<float>(1 << m);
+  constexpr float k = static_cast<float>(1 << (23 - m)) + static_cast<float>(offset) / static_cast<float>(1 << m);
   __m256i const exponent = _mm256_max_epi32(_mm256_and_si256(as_ints(v), all(infinity_bits)),
                                             all(static_cast<uint32_t>(min_normal_exponent) << 23));
   __m256 const shifted = fused(as_floats(exponent), all(k), v);
@@ -79,9 +78,8 @@ FP4_NOINLINE void rounded_scales(Tensor const& tensor_of_caller, int blocks, til
   Tensor const tensor = tensor_of_caller;  // nothing that is stored can alias it
   __m256 const first_divisor = all(first_divisor_of(tensor));
   // Byte 1 of each lane to the first two dwords.
-  __m256i const second_bytes =
-      _mm256_setr_epi8(1, 5, 9, 13, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,  //
-                       -1, -1, -1, -1, 1, 5, 9, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+  __m256i const second_bytes = _mm256_setr_epi8(1, 5, 9, 13, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,  //
+                                                -1, -1, -1, -1, 1, 5, 9, 13, -1, -1, -1, -1, -1, -1, -1, -1);
   __m256i largest = _mm256_setzero_si256();
   for (int b = 0; b < blocks; b += 8) {
     floats amax, value, factor;
@@ -110,8 +108,8 @@ FP4_NOINLINE number_range range_of(Tensor const& tensor, int blocks, tile_scales
   __m256 const first_divisor = all(first_divisor_of(tensor));
   __m256i largest = _mm256_setzero_si256();
   for (int b = 0; b < blocks; b += 8) {
-    __m256i found = scaled_amax<Tensor::elements>(_mm256_load_ps(scales.amax + b),
-                                                  _mm256_load_ps(scales.factor + b), first_divisor);
+    __m256i found = scaled_amax<Tensor::elements>(_mm256_load_ps(scales.amax + b), _mm256_load_ps(scales.factor + b),
+                                                  first_divisor);
     if (b + 8 > blocks) { found = _mm256_and_si256(found, load_ints(masks + (b + 8 - blocks))); }
     largest = _mm256_max_epu32(largest, found);
   }

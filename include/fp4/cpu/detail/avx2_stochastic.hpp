@@ -24,9 +24,7 @@ FP4_INLINE __m256i round_stochastic(__m256 z, __m256i random16) noexcept {
   __m256 const to_steps = as_floats(_mm256_sub_epi32(all((2 * 127u + 17u) << 23), exponent));
   __m256i const steps = _mm256_cvttps_epi32(as_floats(a) * to_steps);
   __m256 sign = z;
-  if constexpr (Range == number_range::any) {
-    sign = as_floats(_mm256_andnot_si256(is_nan(size), as_ints(z)));
-  }
+  if constexpr (Range == number_range::any) { sign = as_floats(_mm256_andnot_si256(is_nan(size), as_ints(z))); }
   // The exponent field counts from 127: 254 half binades too many.
   __m256i const signs = as_ints(_mm256_blendv_ps(as_floats(all(static_cast<uint32_t>(-254) << 16)),
                                                  as_floats(all(static_cast<uint32_t>(8 - 254) << 16)), sign));
@@ -44,16 +42,14 @@ struct stochastic_rounder {
 
   template <int Unit, int Register>
   FP4_INLINE __m256i codes(__m256 x) const noexcept {
-    return round_stochastic<Unit, Range>(scaled_eight<Rule, Range>(x, factor, first_divisor),
-                                         random[Register]);
+    return round_stochastic<Unit, Range>(scaled_eight<Rule, Range>(x, factor, first_divisor), random[Register]);
   }
 };
 
 /// nearest_codes, but stochastic, or toward zero. All positions share their upper 32 bits.
 template <int BlockSize, element_rule Rule, number_range Range, bool Stochastic, class In>
-FP4_NOINLINE void stochastic_codes(float first_divisor, random_source const& source, In const* x,
-                                   int sixteens, float const* factors, int read_ahead,
-                                   uint8_t* codes) noexcept {
+FP4_NOINLINE void stochastic_codes(float first_divisor, random_source const& source, In const* x, int sixteens,
+                                   float const* factors, int read_ahead, uint8_t* codes) noexcept {
   using rounder = stochastic_rounder<Rule, Range>;
   __m256 const divisor = all(first_divisor);
   philox_four const philox(source.seed, source.stream, source.position);

@@ -56,7 +56,8 @@ template <class Element, class F, class I>
 FP4_INLINE void round_element(F const& z, I& code) noexcept {
   constexpr int32_t min_normal_exponent = (128 - Element::bias) << 23;
   constexpr int32_t to_magic = (23 - Element::mantissa_bits) << 23;
-  constexpr int32_t largest = static_cast<int32_t>(fp4::detail::decode_magnitude(Element::max_code, Element::mantissa_bits, Element::bias));
+  constexpr int32_t largest =
+      static_cast<int32_t>(fp4::detail::decode_magnitude(Element::max_code, Element::mantissa_bits, Element::bias));
   I const bits = reinterpret_cast<I>(z);
   I const magnitude = bits & static_cast<int32_t>(magnitude_mask);
   I const bounded = magnitude < largest ? magnitude : (I{} + largest);
@@ -67,7 +68,9 @@ FP4_INLINE void round_element(F const& z, I& code) noexcept {
   code = (reinterpret_cast<I>(shifted) - magic) + (exponent >> (23 - Element::mantissa_bits)) -
          (min_normal_exponent >> (23 - Element::mantissa_bits));
   code |= bits >> (32 - Element::width) & Element::sign_bit;
-  code = magnitude > static_cast<int32_t>(infinity_bits) ? I{} + (Element::has_nan ? Element::nan_code : Element::max_code) : code;
+  code = magnitude > static_cast<int32_t>(infinity_bits)
+             ? I{} + (Element::has_nan ? Element::nan_code : Element::max_code)
+             : code;
 }
 
 /// scalar_backend::rounded_scales, Lanes blocks at a time; computes on past `blocks` to a multiple of Lanes.

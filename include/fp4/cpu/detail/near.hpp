@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Quick ways to scalings that look at more than a block's amax. `exact` and `search` decide in fp32 where its error cannot
-/// matter and leave the rest to the scaling's own arithmetic; `four_over_six` takes several blocks at once.
+/// Quick ways to scalings that look at more than a block's amax. `exact` and `search` decide in fp32 where its error
+/// cannot matter and leave the rest to the scaling's own arithmetic; `four_over_six` takes several blocks at once.
 
 #include "lanes.hpp"
 
@@ -16,10 +16,11 @@ namespace fp4::cpu::detail {
 inline constexpr float near_above = 1.0f + 0x1p-19f;
 inline constexpr float near_below = 1.0f - 0x1p-19f;
 
-/// Scale codes under `exact`, Lanes blocks at a time: certain where both ends of the interval round alike. scales.factor
-/// becomes x_factor / (sf * x_divisor) to within a few ulp, or 0 where that is no ordinary number.
+/// Scale codes under `exact`, Lanes blocks at a time: certain where both ends of the interval round alike.
+/// scales.factor becomes x_factor / (sf * x_divisor) to within a few ulp, or 0 where that is no ordinary number.
 template <int Lanes>
-FP4_INLINE void exact_scales_in_lanes(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
+FP4_INLINE void exact_scales_in_lanes(fp4::detail::exact_tensor const& tensor, int blocks,
+                                      tile_scales& scales) noexcept {
   using F = typename lanes<Lanes>::floats;
   using I = typename lanes<Lanes>::ints;
   float const per_amax = static_cast<float>(tensor.amax_factor / tensor.scale_divisor);
@@ -87,8 +88,8 @@ float near_error(Values const& x, int count, float multiplier, float decoded, fl
   return sum;
 }
 
-/// The scale of a block under `search`. Errors are first summed in fp32 for all candidates at once; those whose sums lie
-/// within that arithmetic's error of the least are compared as the scaling says.
+/// The scale of a block under `search`. Errors are first summed in fp32 for all candidates at once; those whose sums
+/// lie within that arithmetic's error of the least are compared as the scaling says.
 template <int Lanes, class Values>
 FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Values const& x, int count,
                                  float amax) noexcept {
@@ -161,8 +162,8 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
 
 /// The scales of Lanes blocks under `four_over_six`, one block a lane; arithmetic and order are those of its choose().
 template <int Lanes, class Values>
-FP4_INLINE void four_over_six_in_lanes(fp4::detail::four_over_six_tensor const& tensor, Values const& values, int blocks,
-                                       int count, tile_scales& scales) noexcept {
+FP4_INLINE void four_over_six_in_lanes(fp4::detail::four_over_six_tensor const& tensor, Values const& values,
+                                       int blocks, int count, tile_scales& scales) noexcept {
   using F = typename lanes<Lanes>::floats;
   using I = typename lanes<Lanes>::ints;
   int32_t volatile every_bit = -1;  // unknown to the compiler: stands between a product and a sum

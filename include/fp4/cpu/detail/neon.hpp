@@ -69,8 +69,8 @@ struct neon_backend : portable_backend {
   }
 
   template <class Format, class Out>
-  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks,
-                     tile_scales const& scales, Out* out, bool streams) noexcept {
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
+                     Out* out, bool streams) noexcept {
     if (!all_finite(scales.factor, Format::has_block_scale ? blocks : 1)) {
       scalar_backend::decode<Format>(decoder, codes, blocks, scales, out, streams);
     } else if constexpr (Format::storage_bits == 8) {
@@ -109,13 +109,10 @@ struct neon_backend : portable_backend {
       if constexpr (is_stochastic_v<Rounding>) { bits = source.next(); }
       if (chunk + 4 <= chunks) {
         uint8x16_t const first = encode<Format, Rounding, Bounded>(tensor, x, chunk, scales, bits.block[0]);
-        uint8x16_t const second =
-            encode<Format, Rounding, Bounded>(tensor, x, chunk + 1, scales, bits.block[1]);
+        uint8x16_t const second = encode<Format, Rounding, Bounded>(tensor, x, chunk + 1, scales, bits.block[1]);
         neon::store_nibbles(codes + chunk * 8, first, second);
-        uint8x16_t const third =
-            encode<Format, Rounding, Bounded>(tensor, x, chunk + 2, scales, bits.block[2]);
-        uint8x16_t const fourth =
-            encode<Format, Rounding, Bounded>(tensor, x, chunk + 3, scales, bits.block[3]);
+        uint8x16_t const third = encode<Format, Rounding, Bounded>(tensor, x, chunk + 2, scales, bits.block[2]);
+        uint8x16_t const fourth = encode<Format, Rounding, Bounded>(tensor, x, chunk + 3, scales, bits.block[3]);
         neon::store_nibbles(codes + chunk * 8 + 16, third, fourth);
       } else {
         for (int i = 0; chunk + i < chunks; ++i) {
@@ -127,8 +124,8 @@ struct neon_backend : portable_backend {
   }
 
   template <class Format, class Tensor, class Rounding, class In>
-  static void convert_bytes(Tensor const& tensor, Rounding rounding, In const* x, int blocks,
-                            tile_scales const& scales, uint8_t* codes) noexcept {
+  static void convert_bytes(Tensor const& tensor, Rounding rounding, In const* x, int blocks, tile_scales const& scales,
+                            uint8_t* codes) noexcept {
     int const chunks = blocks * Format::block_size / 16;
     for (int chunk = 0; chunk < chunks; ++chunk) {
       store(codes + chunk * 16, encode<Format, Rounding, false>(tensor, x, chunk, scales, vdupq_n_u8(0)));
@@ -185,8 +182,8 @@ struct neon_backend : portable_backend {
   }
 
   template <class Format, class Out>
-  static void decode_bytes(block_decoder const& decoder, uint8_t const* codes, int blocks,
-                           tile_scales const& scales, Out* out) noexcept {
+  static void decode_bytes(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
+                           Out* out) noexcept {
     using element = typename Format::element;
     bool const divides = decoder.rule == decode_rule::quotient;
     int const chunks = blocks * Format::block_size / 16;

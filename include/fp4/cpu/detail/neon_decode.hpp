@@ -44,8 +44,7 @@ FP4_INLINE void decode_factors(block_decoder const& decoder, int blocks, tile_sc
 FP4_INLINE uint8x16_t unpack_sixteen(uint8_t const* from) noexcept {
   uint8x8_t packed;
   load(packed, from);
-  return vzip1q_u8(vcombine_u8(vand_u8(packed, vdup_n_u8(0xF)), packed),
-                   vcombine_u8(vshr_n_u8(packed, 4), packed));
+  return vzip1q_u8(vcombine_u8(vand_u8(packed, vdup_n_u8(0xF)), packed), vcombine_u8(vshr_n_u8(packed, 4), packed));
 }
 FP4_INLINE void unpack_thirty_two(uint8x16_t& first, uint8x16_t& second, uint8_t const* from) noexcept {
   uint8x16_t packed;
@@ -102,10 +101,8 @@ FP4_INLINE void byte_values(sixteen_floats& values, uint8x16_t code) noexcept {
   // subnormal.
   code = vshlq_n_u8(code, 8 - Element::width);
   uint8x16_t const zero = vdupq_n_u8(0);
-  uint16x8_t const half[2] = {vreinterpretq_u16_u8(vzip1q_u8(zero, code)),
-                              vreinterpretq_u16_u8(vzip2q_u8(zero, code))};
-  constexpr uint32_t kept = sign_mask | static_cast<uint32_t>(Element::magnitude_bits)
-                                            << (23 - Element::mantissa_bits);
+  uint16x8_t const half[2] = {vreinterpretq_u16_u8(vzip1q_u8(zero, code)), vreinterpretq_u16_u8(vzip2q_u8(zero, code))};
+  constexpr uint32_t kept = sign_mask | static_cast<uint32_t>(Element::magnitude_bits) << (23 - Element::mantissa_bits);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     uint16x8_t const top =
@@ -157,9 +154,8 @@ class bfloat16_tables {
     alignas(16) static constexpr uint8_t pair[16] = {0x80, 0x80, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
     alignas(16) static constexpr int16_t exponents[8] = {0, -0x80, 0, 0, 0x80, 0x80, 0x100, 0x100};
     uint8x16_t const index = vaddq_u8(vld1q_u8(pair), vdupq_n_u8(static_cast<uint8_t>(4 * i)));
-    uint16x8_t const positive =
-        vaddq_u16(vreinterpretq_u16_u8(vqtbl1q_u8(vreinterpretq_u8_u32(products_), index)),
-                  vreinterpretq_u16_s16(vld1q_s16(exponents)));
+    uint16x8_t const positive = vaddq_u16(vreinterpretq_u16_u8(vqtbl1q_u8(vreinterpretq_u8_u32(products_), index)),
+                                          vreinterpretq_u16_s16(vld1q_s16(exponents)));
     uint16x8_t const negative = veorq_u16(positive, vdupq_n_u16(0x8000));
     uint8x16_t const p = vreinterpretq_u8_u16(positive), n = vreinterpretq_u8_u16(negative);
     uint16x8_t first, second;

@@ -39,8 +39,7 @@ FP4_INLINE bool all_below_seven(Tensor const& tensor, int blocks, tile_scales co
     float32x4_t const amax = vdupq_n_f32(scales.amax[b]), factor = vdupq_n_f32(scales.factor[b]);
     largest = vmaxq_u32(largest, bits_of(scaled<Tensor::elements>(tensor, amax, factor)));
   }
-  constexpr float bound =
-      Tensor::elements == element_rule::divide_to_bfloat16 ? 6.984375f : 7.0f;  // 7 on rounding
+  constexpr float bound = Tensor::elements == element_rule::divide_to_bfloat16 ? 6.984375f : 7.0f;  // 7 on rounding
   return vmaxvq_u32(largest) < float_bits(bound);
 }
 
@@ -58,8 +57,7 @@ inline constexpr uint32_t min_normal_exponent_v = static_cast<uint32_t>(128 - El
 /// 2^-mantissa_bits of it around z.
 template <class Element>
 FP4_INLINE uint32x4_t binade(float32x4_t z) noexcept {
-  int32x4_t const exponent =
-      vandq_s32(vreinterpretq_s32_f32(z), vdupq_n_s32(static_cast<int32_t>(infinity_bits)));
+  int32x4_t const exponent = vandq_s32(vreinterpretq_s32_f32(z), vdupq_n_s32(static_cast<int32_t>(infinity_bits)));
   return vreinterpretq_u32_s32(vmaxq_s32(exponent, vdupq_n_s32(min_normal_exponent_v<Element> << 23)));
 }
 
@@ -112,9 +110,8 @@ inline constexpr uint8_t toward_zero_excess =
 FP4_INLINE uint32x4_t element_bits_of_word(uint8x16_t words, int i) noexcept {
   constexpr uint8_t none = 0x80,
                     mirrored = 16;  // the index of no byte, and of the first byte with its bits reversed
-  alignas(16) static constexpr uint8_t first_word[16] = {
-      0, 2, none, none, mirrored + 2, mirrored + 0, none, none,
-      1, 3, none, none, mirrored + 3, mirrored + 1, none, none};
+  alignas(16) static constexpr uint8_t first_word[16] = {0, 2, none, none, mirrored + 2, mirrored + 0, none, none,
+                                                         1, 3, none, none, mirrored + 3, mirrored + 1, none, none};
   uint8x16_t const index = vaddq_u8(vld1q_u8(first_word), vdupq_n_u8(static_cast<uint8_t>(4 * i)));
   return vreinterpretq_u32_u8(vqtbl2q_u8({{words, vrbitq_u8(words)}}, index));
 }
@@ -151,8 +148,7 @@ FP4_INLINE uint8x16_t encode_sixteen(Tensor const& tensor, sixteen_floats const&
       code[i] = round_toward_zero<Element>(z.part[i]);
     }
     if constexpr (Element::has_nan) {
-      is_nan[i] =
-          vcgtq_u32(vandq_u32(bits_of(unbounded), vdupq_n_u32(magnitude_mask)), vdupq_n_u32(infinity_bits));
+      is_nan[i] = vcgtq_u32(vandq_u32(bits_of(unbounded), vdupq_n_u32(magnitude_mask)), vdupq_n_u32(infinity_bits));
     }
   }
   uint8x16_t codes;
@@ -167,9 +163,7 @@ FP4_INLINE uint8x16_t encode_sixteen(Tensor const& tensor, sixteen_floats const&
   if constexpr (Element::width != 4 || !std_types::is_same<Rounding, nearest_even>::value) {
     codes = vsliq_n_u8(codes, sign_bits(z), Element::width - 1);
   }
-  if constexpr (Element::has_nan) {
-    codes = vbslq_u8(low_bytes(is_nan), vdupq_n_u8(Element::nan_code), codes);
-  }
+  if constexpr (Element::has_nan) { codes = vbslq_u8(low_bytes(is_nan), vdupq_n_u8(Element::nan_code), codes); }
   return codes;
 }
 

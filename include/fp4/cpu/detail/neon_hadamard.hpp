@@ -34,25 +34,21 @@ FP4_INLINE void butterflies_across(float32x4_t (&v)[Count]) noexcept {
 /// x rounded to bfloat16 and back; NaN stays NaN.
 FP4_INLINE float32x4_t as_bfloat16(float32x4_t x) noexcept {
   uint32x4_t const bits = bits_of(x);
-  uint32x4_t const is_nan =
-      vcgtq_u32(vandq_u32(bits, vdupq_n_u32(magnitude_mask)), vdupq_n_u32(infinity_bits));
+  uint32x4_t const is_nan = vcgtq_u32(vandq_u32(bits, vdupq_n_u32(magnitude_mask)), vdupq_n_u32(infinity_bits));
   return vbslq_f32(is_nan, x, floats_of(vandq_u32(round_to_bfloat16(bits), vdupq_n_u32(0xFFFF0000u))));
 }
 
 template <int Size>
 class hadamard_in_registers {
-  static constexpr int in_registers =
-      Size < 64 ? Size : 64;  ///< values that go through their stages without memory
+  static constexpr int in_registers = Size < 64 ? Size : 64;  ///< values that go through their stages without memory
   static constexpr int groups = Size / in_registers;
 
  public:
-  explicit FP4_INLINE hadamard_in_registers(hadamard<Size> const& how) noexcept
-      : rounds_(how.rounds_to_bfloat16) {
+  explicit FP4_INLINE hadamard_in_registers(hadamard<Size> const& how) noexcept : rounds_(how.rounds_to_bfloat16) {
     int32x4_t const top = {31, 30, 29, 28};  // shifts that bring bits 0 to 3 to the place of a float's sign
     for (int i = 0; i < Size; i += 4) {
       uint32x4_t const word = vdupq_n_u32(how.signs[i / 32]);
-      store(signs_ + i,
-            vandq_u32(vshlq_u32(word, vsubq_s32(top, vdupq_n_s32(i % 32))), vdupq_n_u32(sign_mask)));
+      store(signs_ + i, vandq_u32(vshlq_u32(word, vsubq_s32(top, vdupq_n_s32(i % 32))), vdupq_n_u32(sign_mask)));
     }
   }
 
@@ -93,9 +89,7 @@ class hadamard_in_registers {
       for (int g = 0; g < groups; ++g) { load(v[g], out + g * in_registers + i); }
       butterflies_across<1>(v);
 #pragma GCC unroll 4
-      for (int g = 0; g < groups; ++g) {
-        store(out + g * in_registers + i, rounds_ ? as_bfloat16(v[g]) : v[g]);
-      }
+      for (int g = 0; g < groups; ++g) { store(out + g * in_registers + i, rounds_ ? as_bfloat16(v[g]) : v[g]); }
     }
   }
 

@@ -37,15 +37,13 @@ class random_blocks {
 
   /// The bits of the next four positions.
   FP4_INLINE four_blocks_bits next() noexcept {
-    uint64x2_t const one_two =
-        vaddq_u64(vdupq_n_u64(position_), vcombine_u64(vcreate_u64(0), vcreate_u64(1)));
+    uint64x2_t const one_two = vaddq_u64(vdupq_n_u64(position_), vcombine_u64(vcreate_u64(0), vcreate_u64(1)));
     uint32x4_t const first = vreinterpretq_u32_u64(one_two);
     uint32x4_t const second = vreinterpretq_u32_u64(vaddq_u64(one_two, vdupq_n_u64(2)));
     position_ += 4;
     // Lane i of w[j] is word j of position i.
     uint32x4_t w[4] = {vuzp1q_u32(first, second), vuzp2q_u32(first, second),
-                       vdupq_n_u32(static_cast<uint32_t>(stream_)),
-                       vdupq_n_u32(static_cast<uint32_t>(stream_ >> 32))};
+                       vdupq_n_u32(static_cast<uint32_t>(stream_)), vdupq_n_u32(static_cast<uint32_t>(stream_ >> 32))};
 #pragma GCC unroll 10
     for (int round = 0; round < rounds; ++round) {  // as philox4x32
       uint32x4_t low0, high0, low2, high2;
@@ -63,14 +61,12 @@ class random_blocks {
   static constexpr int rounds = 10;
 
   static FP4_INLINE four_blocks_bits transposed(uint32x4_t const (&w)[4]) noexcept {
-    uint64x2_t const even01 =
-        vreinterpretq_u64_u32(vtrn1q_u32(w[0], w[1]));  // words 0 and 1 of blocks 0 and 2
+    uint64x2_t const even01 = vreinterpretq_u64_u32(vtrn1q_u32(w[0], w[1]));  // words 0 and 1 of blocks 0 and 2
     uint64x2_t const odd01 = vreinterpretq_u64_u32(vtrn2q_u32(w[0], w[1]));
     uint64x2_t const even23 = vreinterpretq_u64_u32(vtrn1q_u32(w[2], w[3]));
     uint64x2_t const odd23 = vreinterpretq_u64_u32(vtrn2q_u32(w[2], w[3]));
     return {{vreinterpretq_u8_u64(vtrn1q_u64(even01, even23)), vreinterpretq_u8_u64(vtrn1q_u64(odd01, odd23)),
-             vreinterpretq_u8_u64(vtrn2q_u64(even01, even23)),
-             vreinterpretq_u8_u64(vtrn2q_u64(odd01, odd23))}};
+             vreinterpretq_u8_u64(vtrn2q_u64(even01, even23)), vreinterpretq_u8_u64(vtrn2q_u64(odd01, odd23))}};
   }
 
   uint32x4_t key0_[rounds], key1_[rounds];

@@ -110,9 +110,7 @@ FP4_INLINE uint16x8_t join_nibbles(uint8x16_t codes) noexcept {
 }
 
 /// Sixteen 4-bit codes to eight bytes.
-FP4_INLINE void store_nibbles(uint8_t* to, uint8x16_t codes) noexcept {
-  store(to, vmovn_u16(join_nibbles(codes)));
-}
+FP4_INLINE void store_nibbles(uint8_t* to, uint8x16_t codes) noexcept { store(to, vmovn_u16(join_nibbles(codes))); }
 
 /// Thirty-two 4-bit codes to sixteen bytes.
 FP4_INLINE void store_nibbles(uint8_t* to, uint8x16_t first, uint8x16_t second) noexcept {

@@ -68,8 +68,8 @@ struct portable_backend : scalar_backend {
   }
 
   template <class Format, class Out>
-  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales, Out* out,
-                     bool streams) noexcept {
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
+                     Out* out, bool streams) noexcept {
     bool const finite = all_finite(scales.factor, Format::has_block_scale ? blocks : 1);
     if constexpr (std_types::is_same<typename Format::element, e2m1>::value) {
       if (finite) { return decode_e2m1<Format>(decoder, codes, blocks, scales, out); }
@@ -162,7 +162,8 @@ struct portable_backend : scalar_backend {
     for (int first = 0; first < whole; first += 4) {
       ints raw, code;
       load_values(raw, x + first);
-      floats const z = reinterpret_cast<floats>(raw) * scales.factor[Format::has_block_scale ? first / Format::block_size : 0];
+      floats const z =
+          reinterpret_cast<floats>(raw) * scales.factor[Format::has_block_scale ? first / Format::block_size : 0];
       round_element<typename Format::element>(z, code);
       for (int i = 0; i < 4; ++i) { codes[first + i] = static_cast<uint8_t>(code[i]); }
     }
@@ -218,7 +219,8 @@ struct portable_backend : scalar_backend {
     magnitude = a < 0x40C00000 ? a : (ints{} + 0x40C00000);
   }
 
-  /// Adding 2^22 times the binade rounds |z| to its grid; an even offset of two steps a binade makes the low bits the code.
+  /// Adding 2^22 times the binade rounds |z| to its grid; an even offset of two steps a binade makes the low bits the
+  /// code.
   static FP4_INLINE void round_nearest(ints const& z, ints& code) noexcept {
     ints a, sign, exponent;
     bound(z, a, sign);

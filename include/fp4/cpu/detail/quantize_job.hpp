@@ -6,8 +6,8 @@
 FP4_EXACT_BEGIN
 namespace fp4::cpu::detail {
 
-/// One quantization cut into independent units of work, so that any thread may do any range of them. A unit is a tile of
-/// a row (1D, row-wise), a group of columns (1D, column-wise) or a part of a band of 16 rows (2D).
+/// One quantization cut into independent units of work, so that any thread may do any range of them. A unit is a tile
+/// of a row (1D, row-wise), a group of columns (1D, column-wise) or a part of a band of 16 rows (2D).
 template <class Backend, class In, class Format, class Layout, class Choices>
 class quantize_job {
   using scaling = decltype(Choices::scaling);
@@ -17,8 +17,8 @@ class quantize_job {
   using value = std_types::conditional_t<is_transformed_v<transform>, float, In>;
 
   static constexpr int block_size = Format::block_size;
-  static constexpr int band = 16;            ///< rows of a 2D block, and columns gathered at a time
-  static constexpr int gathered = 256;       ///< rows gathered at a time
+  static constexpr int band = 16;       ///< rows of a 2D block, and columns gathered at a time
+  static constexpr int gathered = 256;  ///< rows gathered at a time
   static constexpr int prefetch_bytes = 2048 * static_cast<int>(sizeof(In));
 
  public:
@@ -30,9 +30,9 @@ class quantize_job {
       int64_t const sixteens = (block_size + 15) / 16;
       random_row_ = how.rounding.blocks_per_row > 0
                         ? static_cast<uint64_t>(how.rounding.blocks_per_row * sixteens)
-                        : static_cast<uint64_t>(
-                              (Choices::is_2d && Choices::is_columnwise ? Format::blocks(in.cols) : Format::blocks(out.cols)) *
-                              sixteens);
+                        : static_cast<uint64_t>((Choices::is_2d && Choices::is_columnwise ? Format::blocks(in.cols)
+                                                                                          : Format::blocks(out.cols)) *
+                                                sixteens);
     }
   }
 
@@ -64,11 +64,13 @@ class quantize_job {
   /// Rows without gaps and without per-row state are one long row.
   void join_rows() noexcept {
     bool const whole_blocks = in_.cols % block_size == 0 && in_.stride == in_.cols;
-    bool const plain_output = std_types::is_same<Layout, linear_scales>::value && out_.code_stride == Format::row_bytes(in_.cols);
+    bool const plain_output =
+        std_types::is_same<Layout, linear_scales>::value && out_.code_stride == Format::row_bytes(in_.cols);
     bool whole_groups = in_.cols % transform::size == 0;
     if constexpr (is_stochastic_v<rounding>) {
       auto const& r = how_.rounding;
-      whole_groups = whole_groups && r.first_block == 0 && (r.blocks_per_row == 0 || r.blocks_per_row == blocks_per_row_);
+      whole_groups =
+          whole_groups && r.first_block == 0 && (r.blocks_per_row == 0 || r.blocks_per_row == blocks_per_row_);
       if (r.first_row != 0) { whole_groups = false; }
     }
     if (!whole_blocks || !plain_output || !whole_groups || scales_.count != 1) { return; }
@@ -89,7 +91,8 @@ class quantize_job {
     for (int64_t unit = first; unit < last; ++unit) {
       int64_t const column = tile * tile_elements;
       int64_t const left = in_.cols - column;
-      run_segment(tensor, in_.row(row) + column, static_cast<int>(left < tile_elements ? left : tile_elements), row, column);
+      run_segment(tensor, in_.row(row) + column, static_cast<int>(left < tile_elements ? left : tile_elements), row,
+                  column);
       if (++tile == tiles) {
         tile = 0, ++row;
         if (scales_.count != 1 && unit + 1 < last) { tensor = tensor_of(row); }
@@ -199,13 +202,14 @@ class quantize_job {
           scales);
       for (int r = 0; r < height; ++r) {
         find_codes<Backend, Format>(tensor, how_.rounding, random_at(first_row + r, column / block_size), values[r],
-                                          blocks, scales, codes[r]);
+                                    blocks, scales, codes[r]);
       }
       if constexpr (Choices::is_columnwise) {
         write_band_transposed(codes, scales.code, first_row, height, column, width);
       } else {
         for (int r = 0; r < height; ++r) {
-          std::memcpy(out_.code_row(first_row + r) + column / 2, codes[r], static_cast<size_t>(blocks) * block_size / 2);
+          std::memcpy(out_.code_row(first_row + r) + column / 2, codes[r],
+                      static_cast<size_t>(blocks) * block_size / 2);
           write_scales(scales.code, blocks, first_row + r, column / block_size);
         }
       }

@@ -54,9 +54,7 @@ template <element_rule Rule, class Tensor>
 FP4_INLINE float scaled(Tensor const& tensor, float x, float factor) noexcept {
   if constexpr (Rule == element_rule::multiply) { return x * factor; }
   if constexpr (Rule == element_rule::divide) { return x / factor; }
-  if constexpr (Rule == element_rule::divide_to_bfloat16) {
-    return bfloat16::from_float(x / factor).to_float();
-  }
+  if constexpr (Rule == element_rule::divide_to_bfloat16) { return bfloat16::from_float(x / factor).to_float(); }
   if constexpr (Rule == element_rule::divide_twice) { return (x / tensor.first_divisor) / factor; }
 }
 
@@ -130,9 +128,7 @@ struct scalar_backend {
       if constexpr (Format::storage_bits == 8) {
         std::memcpy(codes + first, code, static_cast<size_t>(count));
       } else {
-        for (int i = 0; i < 8; ++i) {
-          codes[first / 2 + i] = static_cast<uint8_t>(code[2 * i] | code[2 * i + 1] << 4);
-        }
+        for (int i = 0; i < 8; ++i) { codes[first / 2 + i] = static_cast<uint8_t>(code[2 * i] | code[2 * i + 1] << 4); }
       }
     }
   }
@@ -148,14 +144,13 @@ struct scalar_backend {
 
   /// Values of whole blocks. `streams` asks for stores that pass the caches by, where a path has them.
   template <class Format, class Out>
-  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks,
-                     tile_scales const& scales, Out* out, bool /*streams*/) noexcept {
+  static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
+                     Out* out, bool /*streams*/) noexcept {
     using element = typename Format::element;
     int const elements = blocks * Format::block_size;
     for (int i = 0; i < elements; ++i) {
       float const factor = scales.factor[Format::has_block_scale ? i / Format::block_size : 0];
-      int const code =
-          element_at<Format>(codes, i).bits & ((1 << element::width) - 1);  // a byte may hold more
+      int const code = element_at<Format>(codes, i).bits & ((1 << element::width) - 1);  // a byte may hold more
       out[i] = fp4::detail::from_float_to<Out>(decoder.value(values_of<element>.value[code], factor));
     }
   }
@@ -172,8 +167,8 @@ struct scalar_backend {
 
  private:
   template <class Format, class Tensor, class Rounding>
-  static uint8_t element(Tensor const& tensor, Rounding rounding, float x, tile_scales const& scales,
-                         int block, uint32_t random16) noexcept {
+  static uint8_t element(Tensor const& tensor, Rounding rounding, float x, tile_scales const& scales, int block,
+                         uint32_t random16) noexcept {
     if constexpr (Tensor::elements == element_rule::own) {
       return tensor.element(x, typename Format::scale{scales.code[block]}, rounding, random16).bits;
     } else {
