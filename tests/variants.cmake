@@ -37,6 +37,7 @@ elseif(FP4_BUILD_VARIANTS)
     COMMAND ${FP4_AARCH64_GCC} -std=c++17 -O1 ${test_flags} -c ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp -o ${aarch64_main}
     DEPENDS main.cpp catch.hpp
     COMMENT "Building main.aarch64.o" COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(fp4_test_main_aarch64 DEPENDS ${aarch64_main})
 endif()
 
 # fp4_variant(<name> <compiler> <flag>...): one row. It is usable when the compiler exists and takes the flags.
@@ -87,18 +88,26 @@ endfunction()
 # fp4_variants(<test> <source> LABELS <label>...): builds and runs one source under every usable row.
 function(fp4_variants test source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
+  set(programs "")
   foreach(name IN LISTS FP4_VARIANTS)
     set(program ${CMAKE_CURRENT_BINARY_DIR}/${test}@${name})
     add_custom_command(
       OUTPUT ${program}
       COMMAND ${FP4_VARIANT_${name}_COMPILE} ${test_flags} -MD -MF ${program}.d -MT ${program}
               ${source} ${FP4_VARIANT_${name}_MAIN} -o ${program}
-      DEPENDS ${source} fp4_test_main ${FP4_VARIANT_${name}_MAIN}
+      DEPENDS ${source}
       DEPFILE ${program}.d
       COMMENT "Building ${test}@${name}" COMMAND_EXPAND_LISTS VERBATIM)
     fp4_add_test(${test}@${name} LABELS ${arg_LABELS} variants COMMAND ${FP4_VARIANT_${name}_RUNNER} ${program})
-    set_property(GLOBAL APPEND PROPERTY FP4_VARIANT_PROGRAMS ${program})
+    list(APPEND programs ${program})
   endforeach()
+  if(programs)
+    add_custom_target(variants.${test} ALL DEPENDS ${programs})
+    add_dependencies(variants.${test} fp4_test_main)
+    if(TARGET fp4_test_main_aarch64)
+      add_dependencies(variants.${test} fp4_test_main_aarch64)
+    endif()
+  endif()
 endfunction()
 
 if(FP4_BUILD_VARIANTS)

@@ -116,3 +116,19 @@ TEST_CASE("the transform is the Hadamard matrix times signs, and its inverse und
                                     fp4::matrix_view<float>(back.data(), 1, n));
   CHECK(back == x);
 }
+
+TEST_CASE("the default signs are the recipe's, and drawn ones those of the definition") {
+  constexpr int recipe[] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
+  for (int i = 0; i < 16; ++i) { CHECK(fp4::hadamard<16>{}.negates(i) == (recipe[i] < 0)); }
+  for (int i = 0; i < 256; ++i) { CHECK(fp4::hadamard<256>{}.negates(i) == (recipe[i % 16] < 0)); }
+  CHECK(fp4::hadamard<16>{}.signs[0] >> 16 == 0);
+
+  constexpr std::uint64_t seed = 0x0123456789ABCDEFu;
+  auto const drawn = fp4::hadamard<256>::random_signs(seed);
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    auto const words = reference::philox({i / 128, 0, 0, 0}, {0x89ABCDEFu ^ 0x52485421u, 0x01234567u});
+    CHECK(drawn.negates(static_cast<int>(i)) == (words[i / 32 % 4] >> i % 32 & 1u));
+  }
+  auto const drawn_16 = fp4::hadamard<16>::random_signs(seed);
+  for (int i = 0; i < 16; ++i) { CHECK(drawn_16.negates(i) == drawn.negates(i)); }
+}

@@ -95,6 +95,18 @@ inline float nudged(float x, int choice) {
 
 inline double e4m3_value(int code) { return code < 8 ? std::ldexp(code, -9) : std::ldexp(8 + code % 8, code / 8 - 10); }
 
+/// One block on the grid of a scale far above b / 6: its largest value is 1.5, 2, 3 or 4 times that scale.
+template <class Store>
+void fill_coarse_block(random_numbers& random, double amax, int count, Store store) {
+  constexpr double e2m1_values[] = {0, 0.5, 1, 1.5, 2, 3, 4};
+  double const sf = e4m3_value(64 + random.below(40));
+  int const last = 3 + random.below(4);
+  for (int i = 0; i < count; ++i) {
+    double const q = e2m1_values[i == 0 ? last : random.below(last + 1)];
+    store(i, random.signed_float(q * sf * amax / 2688));
+  }
+}
+
 /// One block whose b / 6 * (2688 / A) is a midpoint of e4m3, elements on midpoints of e2m1 under either
 /// neighbour.
 template <class Store>
@@ -150,7 +162,11 @@ inline matrix make_data(data_kind kind, std::int64_t rows, std::int64_t cols, st
       auto const store = [&](int i, float x) { m.at(top + i / width, left + i % width) = x; };
       int const count = static_cast<int>(height * width);
       if (kind == data_kind::tie_aligned) {
-        detail::fill_tie_block(random, amax, count, store);
+        if (random.below(8) == 0) {
+          detail::fill_coarse_block(random, amax, count, store);
+        } else {
+          detail::fill_tie_block(random, amax, count, store);
+        }
         if (random.below(10) == 0) {
           for (int i = 0; i < count; ++i) { store(i, random.signed_float(0)); }
         }

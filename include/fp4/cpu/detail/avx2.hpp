@@ -3,6 +3,7 @@
 
 #include "avx2_amax.hpp"
 #include "avx2_decode.hpp"
+#include "avx2_hadamard.hpp"
 #include "avx2_near.hpp"
 #include "avx2_scales.hpp"
 #include "avx2_stochastic.hpp"
@@ -41,6 +42,16 @@ struct avx2_backend : portable_backend {
   template <class In>
   static float amax(In const* x, int count) noexcept {
     return avx2::amax(x, count);
+  }
+
+  template <int N, class In>
+  static void transform(hadamard<N> const& how, In const* x, int count, float* out) noexcept {
+    alignas(32) float multiplier[N];
+    for (int i = 0; i < N; ++i) {
+      float const scale = fp4::detail::hadamard_scale(N);
+      multiplier[i] = how.negates(i) ? -scale : scale;
+    }
+    avx2::hadamard_groups<N>(multiplier, how.rounds_to_bfloat16, x, count, out);
   }
 
   template <class Scale, class Tensor>
