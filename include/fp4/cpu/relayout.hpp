@@ -21,6 +21,55 @@ void relayout_rows(uint8_t const* from, uint8_t* to, int64_t first, int64_t last
   }
 }
 
+/// Four tiles of 128 x 4 side by side, 16 blocks of 128 rows: rows r, r + 32, r + 64 and r + 96 are neighbours in a
+/// tile. `to_tiles` says which way.
+template <bool ToTiles, class Linear, class Tiles>
+void relayout_four_tiles(Linear* linear, int64_t blocks, Tiles* tiles) noexcept {
+  for (int64_t r = 0; r < 32; ++r) {
+    uint32_t word[4][4];
+    if constexpr (ToTiles) {
+      for (int64_t j = 0; j < 4; ++j) { std::memcpy(word[j], linear + (r + 32 * j) * blocks, 16); }
+    } else {
+      for (int64_t t = 0; t < 4; ++t) { std::memcpy(word[t], tiles + t * 512 + r * 16, 16); }
+    }
+    for (int64_t a = 0; a < 4; ++a) {
+      uint32_t const across[4] = {word[0][a], word[1][a], word[2][a], word[3][a]};
+      if constexpr (ToTiles) {
+        std::memcpy(tiles + a * 512 + r * 16, across, 16);
+      } else {
+        std::memcpy(linear + (r + 32 * a) * blocks, across, 16);
+      }
+    }
+  }
+}
+
+/// Rows [first, last), first a multiple of 128, between row-major and 128x4 tiles; what is not four whole tiles goes by
+/// words.
+template <class From, class To>
+void relayout_tiles(uint8_t const* from, uint8_t* to, int64_t first, int64_t last, int64_t blocks) noexcept {
+  constexpr bool to_tiles = std_types::is_same<From, linear_scales>::value;
+  int64_t const whole_blocks = blocks / 16 * 16;
+  for (int64_t row = first; row < last; row += 128) {
+    int64_t const row_end = row + 128 < last ? row + 128 : last;
+    int64_t block = 0;
+    for (; row_end == row + 128 && block < whole_blocks; block += 16) {
+      uint8_t const* const source = from + From::offset(row, block, blocks);
+      uint8_t* const target = to + To::offset(row, block, blocks);
+      if constexpr (to_tiles) {
+        relayout_four_tiles<true>(source, blocks, target);
+      } else {
+        relayout_four_tiles<false>(target, blocks, source);
+      }
+    }
+    for (int64_t r = row; r < row_end; ++r) {
+      for (int64_t b = block; b < blocks; b += 4) {
+        size_t const count = static_cast<size_t>(blocks - b < 4 ? blocks - b : 4);
+        std::memcpy(to + To::offset(r, b, blocks), from + From::offset(r, b, blocks), count);
+      }
+    }
+  }
+}
+
 }  // namespace detail
 
 /// Copies block scales from one layout to another, [rows, blocks] logical; padding of `to` is written as 0x00.
@@ -51,7 +100,16 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
   if (to_needed != rows * blocks) { std::memset(to, 0, static_cast<size_t>(to_needed)); }
   int64_t const tiles = (rows + 127) / 128;
   for_each_part(execution, tiles, 1 + 65536 / (128 * blocks), [&](int64_t first, int64_t last) {
-    detail::relayout_rows<From, To>(from, to, first * 128, last * 128 < rows ? last * 128 : rows, blocks);
+    int64_t const last_row = last * 128 < rows ? last * 128 : rows;
+    constexpr bool is_pair =
+        std_types::is_same<From, linear_scales>::value != std_types::is_same<To, linear_scales>::value;
+    constexpr bool has_tiles =
+        std_types::is_same<From, tiled_128x4_scales>::value || std_types::is_same<To, tiled_128x4_scales>::value;
+    if constexpr (is_pair && has_tiles) {
+      detail::relayout_tiles<From, To>(from, to, first * 128, last_row, blocks);
+    } else {
+      detail::relayout_rows<From, To>(from, to, first * 128, last_row, blocks);
+    }
   });
 }
 
