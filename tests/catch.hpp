@@ -6,12 +6,14 @@
 /// (`Catch::Matchers::ContainsSubstring`).
 
 #if __has_include(<catch2/catch_test_macros.hpp>)
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 namespace Catch::Matchers {
