@@ -51,7 +51,11 @@ struct avx2_backend : portable_backend {
       float const scale = fp4::detail::hadamard_scale(N);
       multiplier[i] = how.negates(i) ? -scale : scale;
     }
-    avx2::hadamard_groups<N>(multiplier, how.rounds_to_bfloat16, x, count, out);
+    if (how.rounds_to_bfloat16) {
+      avx2::hadamard_groups<N, true>(multiplier, x, count, out);
+    } else {
+      avx2::hadamard_groups<N, false>(multiplier, x, count, out);
+    }
   }
 
   template <class Scale, class Tensor>

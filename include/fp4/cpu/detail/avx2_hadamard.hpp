@@ -21,15 +21,14 @@ FP4_INLINE __m256 butterflies_inside(__m256 v) noexcept {
 }
 
 /// Hadamard transform of `count` values, a multiple of N; multiplier[i] is the constant with the sign of element i.
-template <int N, class In>
-FP4_NOINLINE void hadamard_groups(float const* multiplier, bool rounds_to_bfloat16, In const* x, int count,
-                                  float* out) noexcept {
+template <int N, bool RoundsToBfloat16, class In>
+FP4_NOINLINE void hadamard_groups(float const* multiplier, In const* x, int count, float* out) noexcept {
   constexpr int registers = N / 8;
+  __m256 constants[registers];
+  for (int i = 0; i < registers; ++i) { constants[i] = _mm256_loadu_ps(multiplier + 8 * i); }
   for (int first = 0; first < count; first += N) {
     __m256 r[registers];
-    for (int i = 0; i < registers; ++i) {
-      r[i] = butterflies_inside(load_eight(x + first + 8 * i) * _mm256_loadu_ps(multiplier + 8 * i));
-    }
+    for (int i = 0; i < registers; ++i) { r[i] = butterflies_inside(load_eight(x + first + 8 * i) * constants[i]); }
     for (int h = 1; h < registers; h *= 2) {
       for (int i = 0; i < registers; i += 2 * h) {
         for (int j = i; j < i + h; ++j) {
@@ -40,7 +39,7 @@ FP4_NOINLINE void hadamard_groups(float const* multiplier, bool rounds_to_bfloat
       }
     }
     for (int i = 0; i < registers; ++i) {
-      _mm256_storeu_ps(out + first + 8 * i, rounds_to_bfloat16 ? round_to_bfloat16<true>(r[i]) : r[i]);
+      _mm256_storeu_ps(out + first + 8 * i, RoundsToBfloat16 ? round_to_bfloat16<true>(r[i]) : r[i]);
     }
   }
 }
