@@ -46,13 +46,11 @@ void compare_amax() {
           most, reference::detail::magnitude(values_quantized[static_cast<std::size_t>(i)]));  // keeps `most` at NaN
     }
     CAPTURE(m.rows, m.cols, Transform::size, by_column, variant);
-    for (auto const path : test::paths()) {
-      test::for_each_execution([&](auto execution, char const* threads) {
-        CAPTURE(cpu::name(path), threads);
-        CHECK(test::bits_of(cpu::amax(in, how, Direction{}, execution, path)) == test::bits_of(wanted));
-        if (m.cols > 0 && m.rows > 0) { CHECK(cpu::row_amaxes(in, how, Direction{}, execution, path) == each); }
-      });
-    }
+    test::for_each_way(variant, [&](auto path, auto execution, std::string const& way) {
+      CAPTURE(way);
+      CHECK(test::bits_of(cpu::amax(in, how, Direction{}, execution, path)) == test::bits_of(wanted));
+      if (m.cols > 0 && m.rows > 0) { CHECK(cpu::row_amaxes(in, how, Direction{}, execution, path) == each); }
+    });
   });
 }
 
@@ -75,16 +73,14 @@ void compare_transform() {
     reference::transform(in, how, view(wanted));
     reference::inverse_transform(matrix_view<float const>(view(wanted)), how, view(wanted_back));
     CAPTURE(m.rows, m.cols, Transform::size, variant);
-    for (auto const path : test::paths()) {
-      test::for_each_execution([&](auto execution, char const* threads) {
-        CAPTURE(cpu::name(path), threads);
-        std::vector<float> got = memory();
-        cpu::transform(in, how, view(got), execution, path);
-        CHECK(differences(got, wanted) == 0);
-        cpu::inverse_transform(view(got), how, execution);
-        CHECK(differences(got, wanted_back) == 0);
-      });
-    }
+    test::for_each_way(variant, [&](auto path, auto execution, std::string const& way) {
+      CAPTURE(way);
+      std::vector<float> got = memory();
+      cpu::transform(in, how, view(got), execution, path);
+      CHECK(differences(got, wanted) == 0);
+      cpu::inverse_transform(view(got), how, execution);
+      CHECK(differences(got, wanted_back) == 0);
+    });
   });
 }
 

@@ -14,16 +14,6 @@
 
 namespace test {
 
-/// Calls work(execution, name) for one thread and for several.
-template <class Work>
-void for_each_execution(Work const& work) {
-  work(fp4::sequential{}, "sequential");
-#if FP4_HAS_OPENMP
-  work(fp4::openmp{2}, "2 threads");
-  work(fp4::openmp{3}, "3 threads");
-#endif
-}
-
 /// Every path that this processor can run.
 inline std::vector<fp4::cpu::path> paths() {
   std::vector<fp4::cpu::path> found;
@@ -32,6 +22,22 @@ inline std::vector<fp4::cpu::path> paths() {
     if (fp4::cpu::available(p)) { found.push_back(p); }
   }
   return found;
+}
+
+/// Calls work(path, execution, name) for every path on the calling thread, and for one of them on two or three threads:
+/// the next values of `turn` take the other paths and numbers. (Threads cost much where cores are few.)
+template <class Work>
+void for_each_way(int turn, Work const& work) {
+  auto const all = paths();
+  for (auto const path : all) { work(path, fp4::sequential{}, fp4::cpu::name(path)); }
+#if FP4_HAS_OPENMP
+  int const count = static_cast<int>(all.size());
+  int const threads = 2 + turn / count % 2;
+  auto const path = all[static_cast<std::size_t>(turn % count)];
+  work(path, fp4::openmp{threads}, fp4::cpu::name(path) + (" on " + std::to_string(threads) + " threads"));
+#else
+  static_cast<void>(turn);
+#endif
 }
 
 /// Memory for a quantized matrix, with `gap` bytes between rows of codes that nobody may touch.
@@ -74,6 +80,7 @@ struct call {
   Choices how;
   std::vector<fp4::tensor_scale> scales;
   std::int64_t gap = 0;  ///< bytes between rows of codes
+  int turn = 0;          ///< which path takes threads
 
   [[nodiscard]] std::int64_t rows() const { return Choices::is_columnwise ? in.cols : in.rows; }
   [[nodiscard]] std::int64_t cols() const { return Choices::is_columnwise ? in.rows : in.cols; }
@@ -83,21 +90,20 @@ struct call {
 
   /// Empty when every path, at every thread count, writes what the reference does.
   [[nodiscard]] std::string broken() const {
-    for (std::uint8_t const fill : {std::uint8_t{0x7F}, std::uint8_t{0xA5}}) {
+    for (int run = 0; run < 2; ++run) {
+      std::uint8_t const fill = run == 0 ? 0x7F : 0xA5;
       quantized_memory<Format, Layout> wanted(rows(), cols(), gap, fill);
       fp4::reference::quantize(in, wanted.view, scales_view(), how);
       std::string text = wanted.difference(wanted);  // its guards
       if (!text.empty()) { return "reference: " + text; }
-      for (auto const path : paths()) {
-        for_each_execution([&](auto execution, char const* threads) {
-          if (!text.empty()) { return; }
-          quantized_memory<Format, Layout> got(rows(), cols(), gap, fill);
-          fp4::cpu::quantize(in, got.view, scales_view(), how, execution, path);
-          text = got.difference(wanted);
-          if (!text.empty()) { text = std::string(fp4::cpu::name(path)) + ", " + threads + ": " + text; }
-        });
-        if (!text.empty()) { return text; }
-      }
+      for_each_way(2 * turn + run, [&](auto path, auto execution, std::string const& way) {
+        if (!text.empty()) { return; }
+        quantized_memory<Format, Layout> got(rows(), cols(), gap, fill);
+        fp4::cpu::quantize(in, got.view, scales_view(), how, execution, path);
+        text = got.difference(wanted);
+        if (!text.empty()) { text = way + ": " + text; }
+      });
+      if (!text.empty()) { return text; }
     }
     return "";
   }
@@ -172,7 +178,7 @@ std::string broken(situation const& s) {
   float const amax = fp4::reference::amax(in, how.transform, Direction{});
   float const range = how.scaling.template range<Format>();
   auto scales = make_scales(s.scale, amax, range, s.rows);
-  call<In, Format, Layout, chosen> const one{in, how, std::move(scales), s.variant % 4 == 3 ? 9 : 0};
+  call<In, Format, Layout, chosen> const one{in, how, std::move(scales), s.variant % 4 == 3 ? 9 : 0, s.variant};
   return one.broken();
 }
 

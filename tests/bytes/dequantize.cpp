@@ -89,18 +89,16 @@ std::string broken(std::int64_t rows, std::int64_t cols, tensor_scales_view scal
     values<Out> const poisoned(static_cast<std::size_t>(rows * stride), poison<Out>(byte));
     values<Out> wanted = poisoned;
     reference::dequantize(in, scales, rule, matrix_view<Out>(wanted.data(), rows, cols, stride));
-    for (auto const path : test::paths()) {
-      std::string text;
-      test::for_each_execution([&](auto execution, char const* threads) {
-        if (!text.empty()) { return; }
-        values<Out> got = poisoned;
-        cpu::dequantize(in, scales, rule, matrix_view<Out>(got.data(), rows, cols, stride), execution, path);
-        bool const equal = std::memcmp(got.data(), wanted.data(), got.size() * sizeof(Out)) == 0;
-        if (!equal) { text = first_wrong(got, wanted, stride, in); }
-        if (!text.empty()) { text = std::string(cpu::name(path)) + ", " + threads + ": " + text; }
-      });
-      if (!text.empty()) { return text; }
-    }
+    std::string text;
+    test::for_each_way(2 * variant + (byte == 0xA5), [&](auto path, auto execution, std::string const& way) {
+      if (!text.empty()) { return; }
+      values<Out> got = poisoned;
+      cpu::dequantize(in, scales, rule, matrix_view<Out>(got.data(), rows, cols, stride), execution, path);
+      bool const equal = std::memcmp(got.data(), wanted.data(), got.size() * sizeof(Out)) == 0;
+      if (!equal) { text = first_wrong(got, wanted, stride, in); }
+      if (!text.empty()) { text = way + ": " + text; }
+    });
+    if (!text.empty()) { return text; }
   }
   return "";
 }

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+#include <fp4/config.hpp>
+
 #include "support/bits.hpp"
 #include "support/mismatches.hpp"
 
@@ -52,18 +54,21 @@ std::vector<pattern_interval> code_intervals(Wanted const& wanted) {
   return found;
 }
 
-/// Ors the differences from the interval's code. Plain arithmetic on unsigned integers: with OpenMP, vector
-/// code.
+// Bracketed as the library's own code, so that g++ may inline that here.
+FP4_EXACT_BEGIN
+/// Ors the differences from the interval's code. Plain arithmetic on unsigned integers: with OpenMP, vector code.
 template <class Encoder>
 std::uint32_t differences(pattern_interval range) {
-  std::uint32_t different = Encoder::encode(float_of(range.last)) ^ range.code;
+  auto const encode = [](std::uint32_t bits) { return Encoder::encode(__builtin_bit_cast(float, bits)); };
+  std::uint32_t different = encode(range.last) ^ range.code;
   std::uint32_t const count = range.last - range.first;
 #if defined(_OPENMP)
 #pragma omp simd reduction(| : different)
 #endif
-  for (std::uint32_t i = 0; i < count; ++i) { different |= Encoder::encode(float_of(range.first + i)) ^ range.code; }
+  for (std::uint32_t i = 0; i < count; ++i) { different |= encode(range.first + i) ^ range.code; }
   return different;
 }
+FP4_EXACT_END
 
 /// Encodes every pattern of `intervals`. Empty, or what was wrong.
 template <class Encoder>

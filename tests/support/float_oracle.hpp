@@ -116,9 +116,10 @@ class float_oracle {
   std::vector<double> values_;
 };
 
-/// Every encoder that takes fp32, as a type: encode(float) and the code the oracle wants for a pattern.
-template <class T>
-struct to_nearest {
+FP4_EXACT_BEGIN  // as the library's own code, so that g++ may inline that
+    /// Every encoder that takes fp32, as a type: encode(float) and the code the oracle wants for a pattern.
+    template <class T>
+    struct to_nearest {
   static std::uint32_t encode(float x) { return T::from_float(x).bits; }
   static std::uint32_t wanted(float_oracle<T> const& oracle, std::uint32_t bits) { return oracle.nearest(bits); }
   using type = T;
@@ -129,5 +130,6 @@ struct to_zero {
   static std::uint32_t wanted(float_oracle<T> const& oracle, std::uint32_t bits) { return oracle.toward_zero(bits); }
   using type = T;
 };
+FP4_EXACT_END
 
 }  // namespace test

@@ -20,7 +20,7 @@ inline constexpr float float_min_normal = 1.175494351e-38f;
 inline constexpr float one_sixth = 0x1.555556p-3f;  // bits 0x3E2AAAAB
 
 template <class F>
-FP4_HD FP4_INLINE void fill(F& v, float x) noexcept {
+FP4_HD FP4_INLINE constexpr void fill(F& v, float x) noexcept {
   if constexpr (std_types::is_same<F, float>::value) {
     v = x;
   } else {
@@ -28,29 +28,72 @@ FP4_HD FP4_INLINE void fill(F& v, float x) noexcept {
   }
 }
 
-/// v = min(v, most); NaN becomes `most`.
+/// The bits of |v|, which order magnitudes as integers do: infinity above every number, NaN above infinity. Choices
+/// between magnitudes are made on them, since clang's fast-math flags make a choice between floats forget both.
 template <class F>
-FP4_HD FP4_INLINE void limit(F& v, float most) noexcept {
-  F bound;
+struct magnitude_bits {
+  using type = decltype(F{} < F{});
+};
+template <>
+struct magnitude_bits<float> {
+  using type = int32_t;
+};
+template <class F>
+using magnitude_bits_t = typename magnitude_bits<F>::type;
+
+template <class F>
+FP4_HD FP4_INLINE constexpr void to_magnitude_bits(magnitude_bits_t<F>& bits, F const& v) noexcept {
+  if constexpr (std_types::is_same<F, float>::value) {
+    bits = static_cast<int32_t>(float_bits(v) & magnitude_mask);
+  } else {
+    bits = reinterpret_cast<magnitude_bits_t<F>>(v) & static_cast<int32_t>(magnitude_mask);
+  }
+}
+template <class F>
+FP4_HD FP4_INLINE constexpr void from_magnitude_bits(F& v, magnitude_bits_t<F> const& bits) noexcept {
+  if constexpr (std_types::is_same<F, float>::value) {
+    v = bits_float(static_cast<uint32_t>(bits));
+  } else {
+    v = reinterpret_cast<F>(bits);
+  }
+}
+
+/// v = other where |condition| is above `bound` (NaN is), else v. All are positive.
+template <class F>
+FP4_HD FP4_INLINE constexpr void replace_where_above(F& v, F const& condition, float bound, F const& other) noexcept {
+  magnitude_bits_t<F> a{}, kept{}, replacement{};
+  to_magnitude_bits(a, condition);
+  to_magnitude_bits(kept, v);
+  to_magnitude_bits(replacement, other);
+  kept = a > static_cast<int32_t>(float_bits(bound)) ? replacement : kept;
+  from_magnitude_bits(v, kept);
+}
+
+/// v = min(v, most) for v >= 0; NaN becomes `most`.
+template <class F>
+FP4_HD FP4_INLINE constexpr void limit(F& v, float most) noexcept {
+  F bound{};
   fill(bound, most);
-  v = v < bound ? v : bound;
+  replace_where_above(v, v, most, bound);
 }
 
-/// v = max(v, least); NaN becomes `least`.
+/// v = `replacement` where `condition` >= 0 is at most `bound`, else v.
 template <class F>
-FP4_HD FP4_INLINE void at_least(F& v, float least) noexcept {
-  F bound;
-  fill(bound, least);
-  v = v > bound ? v : bound;
-}
-
-/// v = `replacement` where `condition` is at most `bound`.
-template <class F>
-FP4_HD FP4_INLINE void replace_where_at_most(F& v, F const& condition, float bound, float replacement) noexcept {
-  F limit_value, other;
-  fill(limit_value, bound);
+FP4_HD FP4_INLINE constexpr void replace_where_at_most(F& v, F const& condition, float bound,
+                                                       float replacement) noexcept {
+  F other{};
   fill(other, replacement);
-  v = condition <= limit_value ? other : v;
+  replace_where_above(other, condition, bound, v);
+  v = other;
+}
+
+/// v = max(v, least) for v >= 0; NaN becomes `least`.
+template <class F>
+FP4_HD FP4_INLINE constexpr void at_least(F& v, float least) noexcept {
+  F bound{};
+  fill(bound, least);
+  replace_where_at_most(v, v, least, least);
+  replace_where_above(v, v, bits_float(infinity_bits), bound);
 }
 
 /// v = numerator / v.

@@ -34,6 +34,7 @@ struct block_decoder {
   /// by `tensor`.
   template <class F>
   FP4_HD FP4_INLINE constexpr void factor(F& v) const noexcept {
+    F const sf = v;
     switch (rule) {
       case decode_rule::amax_over_range:
         if (from_amax) {
@@ -44,9 +45,10 @@ struct block_decoder {
         break;
       case decode_rule::product: v *= tensor; break;
       case decode_rule::ratio: v /= tensor; break;
-      case decode_rule::tensor_only: detail::fill(v, tensor); break;
-      default: break;
+      case decode_rule::tensor_only: detail::fill(v, tensor); return;
+      default: return;
     }
+    detail::replace_where_at_most(v, sf, 0.0f, 0.0f);  // also where the tensor's factor is infinite
   }
 
   /// The value of element q under `block_factor` = factor(sf). A zero q, and every q under sf = 0, is a zero with q's
@@ -61,15 +63,13 @@ struct block_decoder {
  private:
   template <class F>
   FP4_HD FP4_INLINE constexpr void amax_factor(F& v) const noexcept {
-    F const sf = v;
-    F scaled = v * tensor;
-    F most;
-    detail::fill(most, detail::float_max);
-    scaled = scaled > most ? sf * (tensor * per_range) : scaled * per_range;
-    F least;
-    detail::fill(least, 0x1p-64f * 0x1p-64f);
-    v = scaled < least ? least : scaled;  // a NaN scale stays NaN
-    detail::replace_where_at_most(v, sf, 0.0f, 0.0f);
+    F const direct = v * tensor;
+    F const careful = v * (tensor * per_range);
+    v = direct * per_range;
+    detail::replace_where_above(v, direct, detail::float_max, careful);
+    F const scaled = v;
+    detail::fill(v, 0x1p-64f * 0x1p-64f);
+    detail::replace_where_above(v, scaled, 0x1p-64f * 0x1p-64f, scaled);  // a NaN scale stays NaN
   }
 };
 

@@ -139,9 +139,21 @@ class quantize_job {
     if (int const rest = count % block_size; rest > 0) {
       value padded[block_size]{};
       std::memcpy(padded, values + whole * block_size, static_cast<size_t>(rest) * sizeof(value));
-      quantize_tile<Backend, Format>(tensor, how_.rounding, random_at(row, block + whole), padded, 1, scales,
-                                     codes + whole * block_size * Format::storage_bits / 8);
+      uint8_t* const last = codes + whole * block_size * Format::storage_bits / 8;
+      quantize_tile<Backend, Format>(tensor, how_.rounding, random_at(row, block + whole), padded, 1, scales, last);
+      clear_padding(last, rest);
       write_scales(scales.code, 1, row, block + whole);
+    }
+  }
+
+  /// Codes from element `first` to the end of its block become 0: under an infinite factor even a zero would not.
+  static void clear_padding(uint8_t* codes, int first) noexcept {
+    for (int i = first; i % block_size != 0; ++i) {
+      if constexpr (Format::storage_bits == 4) {
+        set_nibble(codes, i, 0);
+      } else {
+        codes[i] = 0;
+      }
     }
   }
 
@@ -203,6 +215,7 @@ class quantize_job {
       for (int r = 0; r < height; ++r) {
         find_codes<Backend, Format>(tensor, how_.rounding, random_at(first_row + r, column / block_size), values[r],
                                     blocks, scales, codes[r]);
+        clear_padding(codes[r], width);
       }
       if constexpr (Choices::is_columnwise) {
         write_band_transposed(codes, scales.code, first_row, height, column, width);
