@@ -130,7 +130,7 @@ using std_types::uint8_t;
 #define FP4_EXACT_END
 #elif defined(__clang__)
 #if defined(__FAST_MATH__)
-#error "fp4: clang's pragmas do not restore exact arithmetic everywhere; compile files that include fp4 without -ffast-math"
+#error "fp4: clang's pragmas do not restore exact arithmetic everywhere; compile without -ffast-math"
 #endif
 #if defined(__aarch64__)  // nothing to restore, and nothing that could be popped again
 #define FP4_EXACT_BEGIN

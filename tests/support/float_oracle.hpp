@@ -117,7 +117,8 @@ class float_oracle {
 };
 
 FP4_EXACT_BEGIN  // as the library's own code, so that g++ may inline that
-    /// Every encoder that takes fp32, as a type: encode(float) and the code the oracle wants for a pattern.
+                 /// Every encoder that takes fp32, as a type: encode(float) and the code the oracle wants for a
+                 /// pattern.
     template <class T>
     struct to_nearest {
   static std::uint32_t encode(float x) { return T::from_float(x).bits; }

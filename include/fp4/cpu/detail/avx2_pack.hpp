@@ -64,6 +64,7 @@ template <class In>
 FP4_INLINE void prefetch_sixty_four(In const* x, int distance) noexcept {
   size_t const at = reinterpret_cast<size_t>(x) + static_cast<size_t>(distance);
   for (size_t line = 0; line < 64 * sizeof(In); line += 64) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address only, which may lie past the end
     _mm_prefetch(reinterpret_cast<char const*>(at + line), _MM_HINT_T0);
   }
 }
