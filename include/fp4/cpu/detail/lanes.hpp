@@ -92,23 +92,6 @@ FP4_INLINE void rounded_scales_in_lanes(Tensor const& tensor, int blocks, tile_s
   }
 }
 
-/// scalar_backend::decode_factors, Lanes blocks at a time; computes on past `blocks` to a multiple of Lanes.
-template <int Lanes, class Scale>
-FP4_INLINE void decode_factors_in_lanes(block_decoder const& decoder, int blocks, tile_scales& scales) noexcept {
-  using F = typename lanes<Lanes>::floats;
-  using I = typename lanes<Lanes>::ints;
-  for (int b = 0; b < blocks; b += Lanes) {
-    I code;
-    for (int i = 0; i < Lanes; ++i) { code[i] = scales.code[b + i] & Scale::magnitude_bits; }
-    // At fp32's place a code is its value times 2^(bias - 127), also where it is subnormal.
-    I const shifted = code << (23 - Scale::mantissa_bits);
-    F v = reinterpret_cast<F>(shifted) * bits_float(static_cast<uint32_t>(254 - Scale::bias) << 23);
-    v = code == Scale::nan_code ? F{} + bits_float(0x7FC00000u) : v;
-    decoder.factor(v);
-    store(scales.factor + b, v);
-  }
-}
-
 }  // namespace fp4::cpu::detail
 FP4_EXACT_END
 

@@ -58,15 +58,6 @@ struct portable_backend : scalar_backend {
     rounded_scales_in_lanes<4, Scale>(tensor, blocks, scales);
   }
 
-  template <class Scale>
-  static void decode_factors(block_decoder const& decoder, int blocks, tile_scales& scales) noexcept {
-    if constexpr (Scale::has_zero) {
-      decode_factors_in_lanes<4, Scale>(decoder, blocks, scales);
-    } else {
-      scalar_backend::decode_factors<Scale>(decoder, blocks, scales);
-    }
-  }
-
   template <class Format, class Out>
   static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
                      Out* out, bool streams) noexcept {
@@ -134,13 +125,10 @@ struct portable_backend : scalar_backend {
       std::memcpy(&word, codes + i / 2, 4);
       float const factor = scales.factor[i / Format::block_size];
       for (int half = 0; half < 2; ++half, word >>= 16) {
-        ints code;
-        for (int j = 0; j < 4; ++j) { code[j] = static_cast<int32_t>(word >> (4 * j) & 0xF); }
-        // At fp32's place the magnitude is the value times 2^-126, also where it is subnormal.
-        ints const magnitude = (code & 7) << 22;
-        floats v = reinterpret_cast<floats>(magnitude) * 0x1p126f * factor;
+        floats v;
+        for (int j = 0; j < 4; ++j) { v[j] = values_of<e2m1>.value[word >> (4 * j) & 0xF]; }
+        v *= factor;
         if (divides) { v /= decoder.tensor; }
-        v = reinterpret_cast<floats>(reinterpret_cast<ints>(v) | (code & 8) << 28);
         store_values(out + i + 4 * half, v);
       }
     }
