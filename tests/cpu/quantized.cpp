@@ -46,3 +46,10 @@ TEST_CASE("quantize_both gives a matrix and its transpose; 2D blocks decode to t
   CHECK(both.columnwise.rows() == 33);
   CHECK(both.columnwise.codes() == fp4::quantize<fp4::nvfp4>(view, fp4::blocks_2d{}, fp4::columnwise{}).codes());
 }
+
+TEST_CASE("FP8 under a tiny encode factor decodes by a finite factor") {
+  fp4::quantized<fp4::fp8_e4m3> const q(1, 2, fp4::decode_rule::tensor_only, {0x38, 0xB0}, {},
+                                        {fp4::tensor_scale::from_encode(1e-39f)});
+  constexpr float largest = 3.402823466e+38f;  // 1/1e-39 is above it
+  CHECK(fp4::dequantize<float>(q) == std::vector<float>{largest, -largest / 2});
+}

@@ -19,14 +19,13 @@ struct block_decoder {
         from_amax(scale.made_from() == tensor_scale::source::amax),
         tensor(1.0f),
         per_range(1.0f / scale.range()) {
-    bool const from_decode = scale.made_from() == tensor_scale::source::decode;
     switch (decoding) {
       case decode_rule::amax_over_range: tensor = from_amax ? scale.bounded_amax() : scale.decode(); break;
       case decode_rule::product: tensor = scale.decode(); break;
       case decode_rule::quotient: tensor = scale.encode(); break;
       case decode_rule::ratio: tensor = compressed_tensors_encode(scale); break;
       case decode_rule::block_only: break;
-      case decode_rule::tensor_only: tensor = from_decode ? scale.decode() : 1.0f / scale.encode(); break;
+      case decode_rule::tensor_only: tensor = from_amax ? 1.0f / scale.encode() : scale.decode(); break;
     }
   }
 
