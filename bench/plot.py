@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the plots of docs/benchmarks.md and prints its tables, from the files that the preset `bench` leaves.
+"""Draws the plots of docs/benchmarks.md and fills in its tables, from the files that the preset `bench` leaves.
 
-    python3 -m venv venv && venv/bin/pip install matplotlib
-    venv/bin/python bench/plot.py --bench=build/bench/bench.json --ratios=build/bench/ratios.json --out=docs
+    python3 -m venv venv && venv/bin/pip install matplotlib numpy ml_dtypes
+    venv/bin/python bench/peers.py --json=build/bench/peers.json
+    venv/bin/python bench/plot.py --results=build/bench --docs=docs
 """
 
 import argparse
@@ -110,40 +111,74 @@ def percent(x):
     return "" if x is None else f"{100 * x:.0f} %" if x >= 0.1 else f"{100 * x:.1f} %"
 
 
-def print_ratios(ratios):
-    print("| operation | values | threads | GB/s | ratio, median [min-max] | to | its GB/s | goal | aim |")
-    print("|---|---|---|---|---|---|---|---|---|")
+def ratio_table(ratios):
+    yield "| operation | values | threads | GB/s | ratio, median [min-max] | to | its GB/s | goal | aim |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for r in ratios["results"]:
         s = r["ratio"]
-        print(f"| {r['operation']} | {r['type']} | {r['threads']} | {r['GB/s']['median']:.2f} | "
-              f"**{percent(s['median'])}** [{percent(s['min'])[:-2]}-{percent(s['max'])[:-2]}] | {short(r['baseline'])} | "
-              f"{r['baseline_GB/s']['median']:.1f} | {percent(r['goal'])} | {percent(r['aim'])} |")
+        yield (f"| {r['operation']} | {r['type']} | {r['threads']} | {r['GB/s']['median']:.2f} | "
+               f"**{percent(s['median'])}** [{percent(s['min'])[:-2]}-{percent(s['max'])[:-2]}] | "
+               f"{short(r['baseline'])} | {r['baseline_GB/s']['median']:.1f} | {percent(r['goal'])} | "
+               f"{percent(r['aim'])} |")
 
 
-def print_rates(found):
+def rate_table(found):
     columns = [(size, threads) for size in SIZES for threads in (1, 2)]
-    print("| operation | values | " + " | ".join(f"{s}, {t}" for s, t in columns) + " |")
-    print("|---|---|" + "---|" * len(columns))
+    yield "| operation | values | " + " | ".join(f"{s}, {t}" for s, t in columns) + " |"
+    yield "|---|---|" + "---|" * len(columns)
     for operation, value_type in dict.fromkeys(key[:2] for key in found):
         cells = (found.get((operation, value_type, *column)) for column in columns)
-        print(f"| {operation} | {value_type} | " + " | ".join("" if c is None else f"{c:.3g}" for c in cells) + " |")
+        yield f"| {operation} | {value_type} | " + " | ".join("" if c is None else f"{c:.3g}" for c in cells) + " |"
+
+
+def peer_table(found, peers):
+    """256 KiB of fp32 on one thread."""
+    rates_of = {"fp4": [found["quantize/nearest", "fp32", "L2", 1], found["dequantize", "fp32", "L2", 1]]}
+    rows = {("peer/cuda_headers_" + work): found.get(("peer/cuda_headers_" + work, "fp32", "L2", 1))
+            for work in ("quantize", "dequantize")}
+    rows |= {r["operation"]: r["GB/s"] for r in peers["results"] if r["size"] == "L2"}
+    for peer, name in (("cuda_headers", "CUDA's headers on the host"),
+                       ("ml_dtypes", f"NumPy and ml_dtypes {peers['context']['ml_dtypes']}")):
+        both = [rows.get(f"peer/{peer}_{work}") for work in ("quantize", "dequantize")]
+        if None not in both:
+            rates_of[name] = both
+    yield "| | quantize, GB/s | fp4 is faster by | dequantize, GB/s | fp4 is faster by |"
+    yield "|---|---|---|---|---|"
+    for name, both in rates_of.items():
+        cells = (f"{own:.3g} | {'' if name == 'fp4' else f'{ours / own:.0f} x'}" for own, ours in zip(both, rates_of["fp4"]))
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def fill_in(page, name, lines):
+    """Replaces what stands between the marks of that name."""
+    begin, end = f"<!-- {name}: written by bench/plot.py -->", f"<!-- end of {name} -->"
+    before, rest = page.split(begin)
+    return before + begin + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1]
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--bench", required=True, help="bench.json of fp4_bench")
-    arguments.add_argument("--ratios", required=True, help="ratios.json of fp4_ratios")
-    arguments.add_argument("--out", default="docs", help="folder for the plots")
+    arguments.add_argument("--results", default="build/bench", help="folder of bench.json, ratios.json, peers.json")
+    arguments.add_argument("--docs", default="docs", help="folder of benchmarks.md and the plots")
     given = arguments.parse_args()
-    out = pathlib.Path(given.out)
+    results, docs = pathlib.Path(given.results), pathlib.Path(given.docs)
+    found, ratios = rates(load(results / "bench.json")), load(results / "ratios.json")
+
     plt.rcParams["svg.fonttype"] = "none"
     plt.rcParams["svg.hashsalt"] = "fp4"
-    found, ratios = rates(load(given.bench)), load(given.ratios)
-    draw_throughput(found, out / "benchmarks_throughput.svg")
-    draw_ratios(ratios, out / "benchmarks_ratios.svg")
-    print_ratios(ratios)
-    print()
-    print_rates(found)
+    draw_throughput(found, docs / "benchmarks_throughput.svg")
+    draw_ratios(ratios, docs / "benchmarks_ratios.svg")
+
+    context = ratios["context"]
+    about = (f"{context['date']}: {context['processor']}, {context['path']} path, {context['compiler']}, "
+             f"{context['rounds']} rounds, load average {context['load_after'].split()[0]} after the run.")
+    page = (docs / "benchmarks.md").read_text(encoding="utf-8")
+    page = fill_in(page, "context", ["", about, ""])
+    page = fill_in(page, "ratios", ["", *ratio_table(ratios), ""])
+    page = fill_in(page, "rates", ["", *rate_table(found), ""])
+    if (results / "peers.json").exists():
+        page = fill_in(page, "peers", ["", *peer_table(found, load(results / "peers.json")), ""])
+    (docs / "benchmarks.md").write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
