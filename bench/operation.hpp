@@ -55,7 +55,7 @@ struct operation {
   double bytes_in = 0;  ///< for each value
   double bytes_out = 0;
   limit bound = limit::read;
-  bool is_slow = false;  ///< bound by arithmetic at every size: not worth its time on the largest
+  bool is_slow = false;  ///< bound by arithmetic at every size, or with more bytes than others: not for the largest
   std::function<void(problem const&, int threads)> run;
 
   /// The same, marked as slow.

@@ -52,7 +52,7 @@ operation scale_relayout() {
                                                                              blocks, execution);
     });
   };
-  return {"scales_to_128x4", "bytes", 2, 2, limit::copy, false, run};
+  return {"scales_to_128x4", "bytes", 2, 2, limit::copy, true, run};
 }
 
 template <class T>

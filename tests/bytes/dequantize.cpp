@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu::dequantize gives the values of the reference bit for bit (any NaN for a NaN), for every code, scale
 // code and rule.
+#include <cmath>
+#include <cstring>
+
 #include <fp4/cpu/dequantize.hpp>
 
 #include "catch.hpp"
@@ -132,6 +135,34 @@ void compare() {
   SUCCEED();
 }
 
+/// All blocks under one scale code and a tensor scale near an end of fp32's range: what is decoded by tables of
+/// exponents must not run past either end.
+template <class Out>
+void compare_at_the_ends() {
+  constexpr std::int64_t cols = 256;
+  for (int const code : {1, 7, 8, 0x38, 0x3B, 0x7E}) {
+    test::quantized_memory<nvfp4, linear_scales> q(1, cols, 0, 0);
+    for (std::int64_t i = 0; i < q.codes.size(); ++i) { q.codes.data()[i] = static_cast<std::uint8_t>(7 * i + 1); }
+    std::memset(q.scales.data(), code, static_cast<std::size_t>(q.scales.size()));
+    quantized_view<nvfp4, linear_scales, std::uint8_t const> const in = q.view;
+    for (int exponent = -149; exponent < 128; exponent += exponent == -100 ? 200 : 1) {
+      for (float const significand : {1.0f, 1.9921875f}) {
+        tensor_scale const scale = tensor_scale::from_decode(std::ldexp(significand, exponent));
+        for (decode_rule const rule : {decode_rule::amax_over_range, decode_rule::product, decode_rule::quotient}) {
+          values<Out> wanted(cols), got(cols);
+          reference::dequantize(in, {&scale, 1}, rule, matrix_view<Out>(wanted.data(), 1, cols));
+          for (cpu::path const path : test::paths()) {
+            cpu::dequantize(in, {&scale, 1}, rule, matrix_view<Out>(got.data(), 1, cols), sequential{}, path);
+            std::string const text = first_wrong(got, wanted, cols, in);
+            if (!text.empty()) { FAIL_CHECK(cpu::name(path) << ", decode scale " << scale.decode() << ": " << text); }
+          }
+        }
+      }
+    }
+  }
+  SUCCEED();
+}
+
 }  // namespace
 
 TEST_CASE("dequantize: nvfp4") {
@@ -150,6 +181,11 @@ TEST_CASE("dequantize: MX formats") {
   compare<float16, mxfp6_e3m2, tiled_8x4_scales>();
   compare<float, mxfp8_e4m3, linear_scales>();
   compare<bfloat16, mxfp8_e5m2, tiled_128x4_scales>();
+}
+TEST_CASE("dequantize: products at the ends of fp32's range") {
+  compare_at_the_ends<float>();
+  compare_at_the_ends<bfloat16>();
+  compare_at_the_ends<float16>();
 }
 // Past 16 MiB of output a path may store around the caches.
 TEST_CASE("dequantize: large output") {

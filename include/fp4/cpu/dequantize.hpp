@@ -49,7 +49,7 @@ class dequantize_job {
   void run_tile(block_decoder const& decoder, int64_t row, int64_t column) noexcept {
     int const count = static_cast<int>(out_.cols - column < tile_elements ? out_.cols - column : tile_elements);
     int const whole = count / block_size, rest = count % block_size;
-    tile_scales scales{};
+    tile_scales scales;
     if constexpr (Format::has_block_scale) {
       int64_t const block = column / block_size;
       read_scales(row, block, whole + (rest > 0), scales.code);

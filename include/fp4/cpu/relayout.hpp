@@ -21,46 +21,53 @@ void relayout_rows(uint8_t const* from, uint8_t* to, int64_t first, int64_t last
   }
 }
 
-/// Four tiles of 128 x 4 side by side, 16 blocks of 128 rows: rows r, r + 32, r + 64 and r + 96 are neighbours in a
-/// tile. `to_tiles` says which way.
-template <bool ToTiles, class Linear, class Tiles>
-void relayout_four_tiles(Linear* linear, int64_t blocks, Tiles* tiles) noexcept {
+/// Groups of four tiles of 128 x 4 side by side, 16 blocks of 128 rows each: rows r, r + 32, r + 64 and r + 96 are
+/// neighbours in a tile. `ToTiles` says which way.
+template <bool ToTiles, int Groups, class Linear, class Tiles>
+void relayout_tile_groups(Linear* linear, int64_t blocks, Tiles* tiles) noexcept {
   for (int64_t r = 0; r < 32; ++r) {
-    uint32_t word[4][4];
-    if constexpr (ToTiles) {
-      for (int64_t j = 0; j < 4; ++j) { std::memcpy(word[j], linear + (r + 32 * j) * blocks, 16); }
-    } else {
-      for (int64_t t = 0; t < 4; ++t) { std::memcpy(word[t], tiles + t * 512 + r * 16, 16); }
-    }
-    for (int64_t a = 0; a < 4; ++a) {
-      uint32_t const across[4] = {word[0][a], word[1][a], word[2][a], word[3][a]};
-      if constexpr (ToTiles) {
-        std::memcpy(tiles + a * 512 + r * 16, across, 16);
-      } else {
-        std::memcpy(linear + (r + 32 * a) * blocks, across, 16);
+    for (int64_t group = 0; group < Groups; ++group) {
+      auto* const rows = linear + r * blocks + group * 16;
+      auto* const four_tiles = tiles + group * 2048 + r * 16;
+      uint32_t word[4][4];
+      for (int64_t i = 0; i < 4; ++i) {
+        std::memcpy(word[i], ToTiles ? rows + 32 * i * blocks : four_tiles + i * 512, 16);
+      }
+      for (int64_t i = 0; i < 4; ++i) {
+        uint32_t const across[4] = {word[0][i], word[1][i], word[2][i], word[3][i]};
+        if constexpr (ToTiles) {
+          std::memcpy(four_tiles + i * 512, across, 16);
+        } else {
+          std::memcpy(rows + 32 * i * blocks, across, 16);
+        }
       }
     }
   }
 }
 
-/// Rows [first, last), first a multiple of 128, between row-major and 128x4 tiles; what is not four whole tiles goes by
-/// words.
+/// Rows [first, last), first a multiple of 128, between row-major and 128x4 tiles: a cache line of each row at a time,
+/// then 16 blocks, and what is left, or has fewer rows, by words.
 template <class From, class To>
 void relayout_tiles(uint8_t const* from, uint8_t* to, int64_t first, int64_t last, int64_t blocks) noexcept {
   constexpr bool to_tiles = std_types::is_same<From, linear_scales>::value;
-  int64_t const whole_blocks = blocks / 16 * 16;
+  constexpr int line = 64;
   for (int64_t row = first; row < last; row += 128) {
     int64_t const row_end = row + 128 < last ? row + 128 : last;
     int64_t block = 0;
-    for (; row_end == row + 128 && block < whole_blocks; block += 16) {
-      uint8_t const* const source = from + From::offset(row, block, blocks);
-      uint8_t* const target = to + To::offset(row, block, blocks);
-      if constexpr (to_tiles) {
-        relayout_four_tiles<true>(source, blocks, target);
-      } else {
-        relayout_four_tiles<false>(target, blocks, source);
+    auto const whole_groups = [&](auto groups) {
+      constexpr int width = 16 * decltype(groups)::value;
+      for (; row_end == row + 128 && block + width <= blocks; block += width) {
+        uint8_t const* const source = from + From::offset(row, block, blocks);
+        uint8_t* const target = to + To::offset(row, block, blocks);
+        if constexpr (to_tiles) {
+          relayout_tile_groups<true, decltype(groups)::value>(source, blocks, target);
+        } else {
+          relayout_tile_groups<false, decltype(groups)::value>(target, blocks, source);
+        }
       }
-    }
+    };
+    whole_groups(std_types::integral_constant<int, line / 16>{});
+    whole_groups(std_types::integral_constant<int, 1>{});
     for (int64_t r = row; r < row_end; ++r) {
       for (int64_t b = block; b < blocks; b += 4) {
         size_t const count = static_cast<size_t>(blocks - b < 4 ? blocks - b : 4);

@@ -8,14 +8,13 @@
 
 #include "../config.hpp"
 
-FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Category of a scale layout argument.
 struct scale_layout_choice {};
 
 namespace detail {
-FP4_HD constexpr int64_t round_up_to(int64_t x, int64_t multiple) noexcept {
+FP4_HD FP4_INLINE constexpr int64_t round_up_to(int64_t x, int64_t multiple) noexcept {
   return (x + multiple - 1) / multiple * multiple;
 }
 }  // namespace detail
@@ -29,11 +28,13 @@ struct scale_position {
 /// Row-major, without padding. The default.
 struct linear_scales {
   using choice = scale_layout_choice;
-  [[nodiscard]] FP4_HD static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept { return rows * blocks; }
-  [[nodiscard]] FP4_HD static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept {
+    return rows * blocks;
+  }
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
     return row * blocks + block;
   }
-  [[nodiscard]] FP4_HD static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
     return {offset / blocks, offset % blocks};
   }
 };
@@ -42,14 +43,14 @@ struct linear_scales {
 /// VEC16_UE4M3, CUTLASS Sm1xxBlockScaledConfig, cuDNN F8_128x4. In a tile, row r lies at (r % 32) * 16 + r / 32 * 4.
 struct tiled_128x4_scales {
   using choice = scale_layout_choice;
-  [[nodiscard]] FP4_HD static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept {
     return detail::round_up_to(rows, 128) * detail::round_up_to(blocks, 4);
   }
-  [[nodiscard]] FP4_HD static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
     int64_t const tiles = (blocks + 3) / 4;
     return (row / 128 * tiles + block / 4) * 512 + row % 32 * 16 + row % 128 / 32 * 4 + block % 4;
   }
-  [[nodiscard]] FP4_HD static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
     int64_t const tiles = (blocks + 3) / 4;
     int64_t const tile = offset / 512, inside = offset % 512;
     return {tile / tiles * 128 + inside % 16 / 4 * 32 + inside / 16, tile % tiles * 4 + inside % 4};
@@ -59,14 +60,14 @@ struct tiled_128x4_scales {
 /// Tiles of 8 rows by 4 blocks, 32 bytes each: TensorRT-LLM's and FlashInfer's for few rows.
 struct tiled_8x4_scales {
   using choice = scale_layout_choice;
-  [[nodiscard]] FP4_HD static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept {
     return detail::round_up_to(rows, 8) * detail::round_up_to(blocks, 4);
   }
-  [[nodiscard]] FP4_HD static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
     int64_t const tiles = (blocks + 3) / 4;
     return (row / 8 * tiles + block / 4) * 32 + row % 8 * 4 + block % 4;
   }
-  [[nodiscard]] FP4_HD static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
     int64_t const tiles = (blocks + 3) / 4;
     int64_t const tile = offset / 32, inside = offset % 32;
     return {tile / tiles * 8 + inside / 4, tile % tiles * 4 + inside % 4};
@@ -74,4 +75,3 @@ struct tiled_8x4_scales {
 };
 
 }  // namespace fp4
-FP4_EXACT_END

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "avx2_amax.hpp"
-#include "avx2_decode.hpp"
+#include "avx2_decode_tile.hpp"
 #include "avx2_hadamard.hpp"
 #include "avx2_near.hpp"
 #include "avx2_scales.hpp"
@@ -44,18 +44,9 @@ struct avx2_backend : portable_backend {
     return avx2::amax(x, count);
   }
 
-  template <int N, class In>
-  static void transform(hadamard<N> const& how, In const* x, int count, float* out) noexcept {
-    alignas(32) float multiplier[N];
-    for (int i = 0; i < N; ++i) {
-      float const scale = fp4::detail::hadamard_scale(N);
-      multiplier[i] = how.negates(i) ? -scale : scale;
-    }
-    if (how.rounds_to_bfloat16) {
-      avx2::hadamard_groups<N, true>(multiplier, x, count, out);
-    } else {
-      avx2::hadamard_groups<N, false>(multiplier, x, count, out);
-    }
+  template <class Transform, class In>
+  static void transform(Transform const& how, In const* x, int count, float* out) noexcept {
+    avx2::transform(how, x, count, out);
   }
 
   template <class Scale, class Tensor>
@@ -104,11 +95,9 @@ struct avx2_backend : portable_backend {
   template <class Format, class Out>
   static void decode(block_decoder const& decoder, uint8_t const* codes, int blocks, tile_scales const& scales,
                      Out* out, bool streams) noexcept {
-    bool done = false;
-    if constexpr (std_types::is_same<typename Format::element, e2m1>::value) {
-      done = avx2::decode_blocks<Format::block_size>(decoder, codes, blocks, scales, out, streams);
+    if (!avx2::decode_blocks<Format>(decoder, codes, blocks, scales, out, streams)) {
+      scalar_backend::decode<Format>(decoder, codes, blocks, scales, out, streams);
     }
-    if (!done) { scalar_backend::decode<Format>(decoder, codes, blocks, scales, out, streams); }
   }
 
   static void end_streams() noexcept { _mm_sfence(); }

@@ -28,6 +28,7 @@ template <int BlockSize, class In>
 FP4_INLINE __m256i block_maxima(In const* x) noexcept {
   constexpr int registers = BlockSize * static_cast<int>(sizeof(In)) / 32;
   __m256i largest = magnitudes(x, 0);
+#pragma GCC unroll 4
   for (int r = 1; r < registers; ++r) { largest = larger<In>(largest, magnitudes(x, r)); }
   return largest;
 }
@@ -73,6 +74,7 @@ FP4_INLINE __m256i widen_maxima(__m256i v) noexcept {
 template <int BlockSize, class In>
 FP4_INLINE __m256i amax_of_eight_blocks(In const* x) noexcept {
   __m256i m[8];
+#pragma GCC unroll 8
   for (int b = 0; b < 8; ++b) { m[b] = block_maxima<BlockSize>(x + b * BlockSize); }
   __m256i const abcd = fold_four<In>(fold_two<In>(m[0], m[1]), fold_two<In>(m[2], m[3]));
   __m256i const efgh = fold_four<In>(fold_two<In>(m[4], m[5]), fold_two<In>(m[6], m[7]));
@@ -88,8 +90,7 @@ FP4_INLINE uint32_t largest_lane(__m256i v) noexcept {
   return static_cast<uint32_t>(_mm256_cvtsi256_si32(v));
 }
 
-/// portable_backend::block_amax. True where a value is NaN. Writes zeros after amax[blocks - 1] to a multiple
-/// of 8.
+/// portable_backend::block_amax. True where a value is NaN. Writes zeros after amax[blocks - 1] to a multiple of 8.
 template <int BlockSize, class In>
 FP4_NOINLINE bool block_amax(In const* x, int blocks, float* amax) noexcept {
   __m256i largest = _mm256_setzero_si256();
@@ -120,6 +121,8 @@ FP4_NOINLINE float amax(In const* x, int64_t count) noexcept {
   __m256i largest[4]{};
   int64_t i = 0;
   for (; i + 4 * step <= count; i += 4 * step) {
+    prefetch<128>(x + i, 6144);
+#pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) { largest[r] = larger<In>(largest[r], magnitudes(x + i, r)); }
   }
   for (; i + step <= count; i += step) { largest[0] = larger<In>(largest[0], magnitudes(x + i, 0)); }

@@ -73,8 +73,9 @@ FP4_NOINLINE void nearest_codes(float first_divisor, In const* x, int sixteens, 
   using rounder = nearest_rounder<Rule, Range>;
   __m256 const divisor = all(first_divisor);
   for (; sixteens >= 4; sixteens -= 4) {
-    prefetch_sixty_four(x, read_ahead);
+    prefetch<64 * sizeof(In)>(x, read_ahead);
     __m256i bytes[4];
+#pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       rounder const round{_mm256_broadcast_ss(factors + j * 16 / BlockSize), divisor};
       bytes[j] = bytes_of_sixteen(x + j * 16, round);

@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Codes of sixteen elements, two registers of 64 * code, become 8 bytes. The order of the lanes on the way
-/// depends on the input type: bfloat16 is taken apart into even and odd elements, the others into first and
-/// second eight.
+/// Codes of sixteen elements, two registers of 64 * code, become 8 bytes. The order of the lanes on the way depends on
+/// the input type: bfloat16 is taken apart into even and odd elements, the others into first and second eight.
 
 #include "avx2_registers.hpp"
 
@@ -14,8 +13,8 @@ FP4_EXACT_BEGIN
 FP4_AVX2_BEGIN
 namespace fp4::cpu::detail::avx2 {
 
-/// 256 * byte in each lane, a byte being two codes, the even element's below. `round.codes<Unit, i>(v)` gives
-/// Unit * code of the values in the i-th of two registers.
+/// 256 * byte in each lane, a byte being two codes, the even element's below. `round.codes<Unit, i>(v)` gives Unit *
+/// code of the values in the i-th of two registers.
 template <class In, class Rounder>
 FP4_INLINE __m256i bytes_of_sixteen(In const* x, Rounder const& round) noexcept {
   if constexpr (std_types::is_same<In, bfloat16>::value) {
@@ -56,17 +55,6 @@ template <class In>
 FP4_INLINE void store_eight_bytes(uint8_t* to, __m256i bytes) noexcept {
   __m256i const same[4] = {bytes, bytes, bytes, bytes};
   _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(pack_bytes<In>(same)));
-}
-
-/// Asks for the cache lines of 64 values, `distance` bytes ahead. Addresses past the end of memory are
-/// harmless.
-template <class In>
-FP4_INLINE void prefetch_sixty_four(In const* x, int distance) noexcept {
-  size_t const at = reinterpret_cast<size_t>(x) + static_cast<size_t>(distance);
-  for (size_t line = 0; line < 64 * sizeof(In); line += 64) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address only, which may lie past the end
-    _mm_prefetch(reinterpret_cast<char const*>(at + line), _MM_HINT_T0);
-  }
 }
 
 }  // namespace fp4::cpu::detail::avx2

@@ -9,11 +9,11 @@ FP4_EXACT_BEGIN
 FP4_AVX2_BEGIN
 namespace fp4::cpu::detail::avx2 {
 
-/// Philox4x32-10 at four positions at a time, one in each 64 bits. A number is the low half of its 64 bits;
-/// what lies above is ignored by the multiplication, so that halves are never put together again.
+/// Philox4x32-10 at four positions at a time, one in each 64 bits. A number is the low half of its 64 bits; what lies
+/// above is ignored by the multiplication, so that halves are never put together again.
 ///
-/// All positions of one object share their upper 32 bits, and all draws seed and stream: half of the first
-/// three rounds is then the same everywhere and done here.
+/// All positions of one object share their upper 32 bits, and all draws seed and stream: half of the first three rounds
+/// is then the same everywhere and done here.
 class philox_four {
  public:
   FP4_INLINE philox_four(uint64_t seed, uint64_t stream, uint64_t position) noexcept {
@@ -30,6 +30,7 @@ class philox_four {
     third_c2_ = numbers(static_cast<uint32_t>(second) ^ key[1]);
     __m256i key_0 = numbers(key[0]), key_1 = numbers(key[1]);
     key_0_[0] = key_0;
+#pragma GCC unroll 8
     for (int round = 1; round < 8; ++round) {  // sums past 32 bits do no harm
       key_0_[round] = key_0 = _mm256_add_epi64(key_0, numbers(weyl_0));
       key_1_[round] = key_1 = _mm256_add_epi64(key_1, numbers(weyl_1));
@@ -41,8 +42,8 @@ class philox_four {
     return _mm256_add_epi64(numbers(static_cast<uint32_t>(first)), _mm256_setr_epi64x(0, 1, 2, 3));
   }
 
-  /// The words of the blocks at `position`, word w of the i-th in the low half of the i-th 64 bits. Moves
-  /// `position` on.
+  /// The words of the blocks at `position`, word w of the i-th in the low half of the i-th 64 bits. Moves `position`
+  /// on.
   FP4_INLINE void draw(__m256i& position, __m256i (&word)[4]) const noexcept {
     __m256i const m0 = numbers(multiplier_0), m1 = numbers(multiplier_1);
     __m256i a = _mm256_mul_epu32(position, m0);
@@ -54,6 +55,7 @@ class philox_four {
     c0 = xor_of(xor_of(high(b), c1), key_0_[0]), c1 = b;
     c2 = xor_of(high(a), third_c2_);
     __m256i c3 = a;
+#pragma GCC unroll 8
     for (int round = 1; round < 8; ++round) {
       a = _mm256_mul_epu32(c0, m0), b = _mm256_mul_epu32(c2, m1);
       c0 = xor_of(xor_of(high(b), c1), key_0_[round]), c1 = b;
@@ -87,8 +89,8 @@ FP4_INLINE __m256i reverse_bytes(__m256i v) noexcept {
   return _mm256_or_si256(low, high);
 }
 
-/// The 16 random bits of each element, one a lane, in the order in which bytes_of_sixteen rounds: first[i]
-/// and second[i] for the two registers of the i-th of four blocks.
+/// The 16 random bits of each element, one a lane, in the order in which bytes_of_sixteen rounds: first[i] and
+/// second[i] for the two registers of the i-th of four blocks.
 struct random_lanes {
   __m256i first[4];
   __m256i second[4];
@@ -108,8 +110,7 @@ FP4_INLINE void spread_bits(philox_four const& philox, __m256i& position, random
   if constexpr (std_types::is_same<In, bfloat16>::value) {  // even elements,
                                                             // then odd ones
     __m256i const words_01 = pair_low_halves(word[0], word[1]), words_23 = pair_low_halves(word[2], word[3]);
-    // b2 b0 for element 0 of a word, b3 b1 for element 2; of the next word; from reversed bytes r0 r2 and r1
-    // r3.
+    // b2 b0 for element 0 of a word, b3 b1 for element 2; of the next word; from reversed bytes r0 r2 and r1 r3.
     __m256i const even_0 = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 2, none, none, 1, 3, none, none, 4, 6, none, none, 5, 7, none, none));
     __m256i const odd_0 = _mm256_broadcastsi128_si256(
@@ -118,6 +119,7 @@ FP4_INLINE void spread_bits(philox_four const& philox, __m256i& position, random
         _mm_setr_epi8(8, 10, none, none, 9, 11, none, none, 12, 14, none, none, 13, 15, none, none));
     __m256i const odd_1 = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(10, 8, none, none, 11, 9, none, none, 14, 12, none, none, 15, 13, none, none));
+#pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       __m256i const bits = half == 0 ? _mm256_permute2x128_si256(words_01, words_23, 0x20)
                                      : _mm256_permute2x128_si256(words_01, words_23, 0x31);
@@ -134,6 +136,7 @@ FP4_INLINE void spread_bits(philox_four const& philox, __m256i& position, random
         _mm_setr_epi8(0, 2, none, none, 6, 4, none, none, 1, 3, none, none, 7, 5, none, none));
     __m256i const order_1 = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(8, 10, none, none, 14, 12, none, none, 9, 11, none, none, 15, 13, none, none));
+#pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       __m256i const bits = half == 0 ? _mm256_permute2x128_si256(words_02, words_13, 0x20)
                                      : _mm256_permute2x128_si256(words_02, words_13, 0x31);

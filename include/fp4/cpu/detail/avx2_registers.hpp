@@ -2,10 +2,9 @@
 #pragma once
 
 /// \file
-/// Eight floats or ints a register. Everything that uses an intrinsic lies between FP4_AVX2_BEGIN and
-/// FP4_AVX2_END, and is entered from outside through functions that are not inlined. Floating-point
-/// arithmetic is written with operators: the bodies of the intrinsics lie in a header that -ffast-math
-/// reaches.
+/// Eight floats or ints a register. Everything that uses an intrinsic lies between FP4_AVX2_BEGIN and FP4_AVX2_END, and
+/// is entered from outside through functions that are not inlined. Floating-point arithmetic is written with operators:
+/// the bodies of the intrinsics lie in a header that -ffast-math reaches.
 
 #include "lanes.hpp"
 
@@ -27,8 +26,8 @@ FP4_INLINE __m256i load_ints(void const* from) noexcept {
 }
 FP4_INLINE void store_ints(void* to, __m256i v) noexcept { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
 
-/// a * b + c, rounded once. The builtin instead of the intrinsic, whose body -ffast-math reaches: the sign of
-/// a zero sum matters.
+/// a * b + c, rounded once. The builtin instead of the intrinsic, whose body -ffast-math reaches: the sign of a zero
+/// sum matters.
 FP4_INLINE __m256 fused(__m256 a, __m256 b, __m256 c) noexcept { return __builtin_ia32_vfmaddps256(a, b, c); }
 
 /// |v| as ordered bits.
@@ -66,6 +65,18 @@ FP4_INLINE __m256 round_to_bfloat16(__m256 z) noexcept {
     return as_floats(_mm256_blendv_epi8(rounded, quiet, is_nan(magnitude(z))));
   }
   return as_floats(rounded);
+}
+
+/// Asks for the cache lines of Bytes, a multiple of 64, that lie `distance` bytes ahead of x. Addresses past the end of
+/// memory are harmless.
+template <int Bytes>
+FP4_INLINE void prefetch(void const* x, int distance) noexcept {
+  size_t const at = reinterpret_cast<size_t>(x) + static_cast<size_t>(distance);
+#pragma GCC unroll 4
+  for (size_t line = 0; line < Bytes; line += 64) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address only, which may lie past the end
+    _mm_prefetch(reinterpret_cast<char const*>(at + line), _MM_HINT_T0);
+  }
 }
 
 }  // namespace fp4::cpu::detail::avx2

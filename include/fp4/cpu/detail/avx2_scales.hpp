@@ -23,13 +23,11 @@ FP4_INLINE float first_divisor_of(Tensor const& tensor) noexcept {
 FP4_AVX2_BEGIN
 namespace fp4::cpu::detail::avx2 {
 
-/// v >= 0, at most max_finite, becomes the nearest value of an unsigned scale format with zero; returns 256 *
-/// code.
+/// v >= 0, at most max_finite, becomes the nearest value of an unsigned scale format with zero; returns 256 * code.
 ///
-/// fma(E, K, v), with E the power of two of v (at least the smallest normal) and K = 2^(23 - mantissa bits),
-/// rounds v to its step and leaves the count of steps in the low bits and E's exponent in the high ones. A
-/// weighted sum of the two halves is the code; K has an offset of an even number of steps that makes the
-/// constant part of the sum vanish.
+/// fma(E, K, v), with E the power of two of v (at least the smallest normal) and K = 2^(23 - mantissa bits), rounds v
+/// to its step and leaves the count of steps in the low bits and E's exponent in the high ones. A weighted sum of the
+/// two halves is the code; K has an offset of an even number of steps that makes the constant part of the sum vanish.
 template <class Scale>
 FP4_INLINE __m256i round_scale_to_codes(__m256& v) noexcept {
   constexpr int m = Scale::mantissa_bits;
@@ -48,8 +46,8 @@ FP4_INLINE __m256i round_scale_to_codes(__m256& v) noexcept {
   return _mm256_madd_epi16(as_ints(shifted), all(static_cast<uint32_t>(exponent_weight << 16 | unit)));
 }
 
-/// The largest number of blocks that their scaling can give: each is in magnitude at most the block's amax,
-/// scaled, since scaling is monotone. (Before divide_to_bfloat16 rounds it once more.)
+/// The largest number of blocks that their scaling can give: each is in magnitude at most the block's amax, scaled,
+/// since scaling is monotone. (Before divide_to_bfloat16 rounds it once more.)
 template <element_rule Rule>
 FP4_INLINE __m256i scaled_amax(__m256 amax, __m256 factor, __m256 first_divisor) noexcept {
   if constexpr (Rule == element_rule::multiply) {

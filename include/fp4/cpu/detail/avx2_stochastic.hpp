@@ -10,12 +10,10 @@ FP4_EXACT_BEGIN
 FP4_AVX2_BEGIN
 namespace fp4::cpu::detail::avx2 {
 
-/// Unit * e2m1 code of each z: round_stochastic. With random16 = 0 it rounds toward zero. Unit is at most
-/// 4096.
+/// Unit * e2m1 code of each z: round_stochastic. With random16 = 0 it rounds toward zero. Unit is at most 4096.
 ///
-/// Let a = min(|z|, 6) and E its power of two, at least 1. a / (E / 2) in units of 2^-16, plus the random
-/// bits, carries into bit 16 where z is rounded up; adding 2 * log2(E) and the sign there makes bits 16 to 19
-/// the code.
+/// Let a = min(|z|, 6) and E its power of two, at least 1. a / (E / 2) in units of 2^-16, plus the random bits, carries
+/// into bit 16 where z is rounded up; adding 2 * log2(E) and the sign there makes bits 16 to 19 the code.
 template <int Unit, number_range Range>
 FP4_INLINE __m256i round_stochastic(__m256 z, __m256i random16) noexcept {
   __m256i const size = magnitude(z);
@@ -57,8 +55,9 @@ FP4_NOINLINE void stochastic_codes(float first_divisor, random_source const& sou
   random_lanes random{};
   for (; sixteens >= 4; sixteens -= 4) {
     if constexpr (Stochastic) { spread_bits<In>(philox, position, random); }
-    prefetch_sixty_four(x, read_ahead);
+    prefetch<64 * sizeof(In)>(x, read_ahead);
     __m256i bytes[4];
+#pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       rounder const round{
           _mm256_broadcast_ss(factors + j * 16 / BlockSize), divisor, {random.first[j], random.second[j]}};

@@ -127,7 +127,7 @@ class quantize_job {
     } else {
       values = x;
     }
-    tile_scales scales{};
+    tile_scales scales;
     if constexpr (!is_transformed_v<transform> && !Choices::is_columnwise) { scales.read_ahead = prefetch_bytes; }
     int64_t const block = column / block_size;
     int const whole = count / block_size;
@@ -195,7 +195,7 @@ class quantize_job {
     for (int64_t column = 0; column < in_.cols; column += tile_elements) {
       int const width = static_cast<int>(in_.cols - column < tile_elements ? in_.cols - column : tile_elements);
       int const blocks = (width + block_size - 1) / block_size;
-      tile_scales scales{};
+      tile_scales scales;
       float amax[blocks_at_once]{};
       bool has_nan = false;
       for (int r = 0; r < height; ++r) {
