@@ -39,17 +39,14 @@ FP4_NOINLINE void row_amaxes(matrix_view<In const> in, Transform const& how, int
 template <class Backend, class In, class Transform>
 FP4_NOINLINE void column_amaxes(matrix_view<In const> in, Transform const& how, int64_t first, int64_t last,
                                 float* amax) noexcept {
-  constexpr int wide = 16, tall = 256;
+  constexpr int wide = 32, tall = 256;
   alignas(64) In columns[wide][tall];
   for (int64_t c = first; c < last; c += wide) {
     int const width = static_cast<int>(last - c < wide ? last - c : wide);
     for (int i = 0; i < width; ++i) { amax[c + i] = 0.0f; }
     for (int64_t r = 0; r < in.rows; r += tall) {
       int const height = static_cast<int>(in.rows - r < tall ? in.rows - r : tall);
-      for (int j = 0; j < height; ++j) {
-        In const* const row = in.row(r + j) + c;
-        for (int i = 0; i < width; ++i) { columns[i][j] = row[i]; }
-      }
+      Backend::transpose(in.row(r) + c, in.stride, height, width, columns[0], tall);
       for (int i = 0; i < width; ++i) {
         float const found = row_amax<Backend>(columns[i], height, how);
         amax[c + i] = amax[c + i] < found ? found : amax[c + i];

@@ -25,18 +25,19 @@ FP4_NOINLINE void inverse_rows(matrix_view<float> values, Transform const& how, 
   }
 }
 
-/// Transforms along the columns of `in`, 16 columns at a time.
+/// Transforms along the columns of `in`.
 template <class Backend, class In, class Transform>
 FP4_NOINLINE void transform_columns_with(matrix_view<In const> in, Transform const& how,
                                          matrix_view<float> out) noexcept {
-  constexpr int n = Transform::size;
+  constexpr int n = Transform::size, wide = 32;
+  alignas(64) In columns[wide][n];
+  alignas(64) float transformed[wide][n];
   for (int64_t r = 0; r < in.rows; r += n) {
-    for (int64_t c = 0; c < in.cols; ++c) {
-      In column[n];
-      float transformed[n];
-      for (int i = 0; i < n; ++i) { column[i] = in.row(r + i)[c]; }
-      Backend::transform(how, column, n, transformed);
-      for (int i = 0; i < n; ++i) { out.row(r + i)[c] = transformed[i]; }
+    for (int64_t c = 0; c < in.cols; c += wide) {
+      int const width = static_cast<int>(in.cols - c < wide ? in.cols - c : wide);
+      Backend::transpose(in.row(r) + c, in.stride, n, width, columns[0], n);
+      for (int i = 0; i < width; ++i) { Backend::transform(how, columns[i], n, transformed[i]); }
+      Backend::transpose(transformed[0], n, width, n, out.row(r) + c, out.stride);
     }
   }
 }

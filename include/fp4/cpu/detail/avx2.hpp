@@ -7,6 +7,7 @@
 #include "avx2_near.hpp"
 #include "avx2_scales.hpp"
 #include "avx2_stochastic.hpp"
+#include "avx2_transpose.hpp"
 #include "portable.hpp"
 
 #if FP4_HAS_AVX2_PATH
@@ -47,6 +48,11 @@ struct avx2_backend : portable_backend {
   template <class Transform, class In>
   static void transform(Transform const& how, In const* x, int count, float* out) noexcept {
     avx2::transform(how, x, count, out);
+  }
+
+  template <class In>
+  static void transpose(In const* x, int64_t stride, int rows, int cols, In* out, int64_t out_stride) noexcept {
+    avx2::transpose(x, stride, rows, cols, out, out_stride);
   }
 
   template <class Scale, class Tensor>

@@ -7,7 +7,7 @@ FP4_EXACT_BEGIN
 namespace fp4::cpu::detail {
 
 /// One quantization cut into independent units of work, so that any thread may do any range of them. A unit is a tile
-/// of a row (1D, row-wise), a group of columns (1D, column-wise) or a part of a band of 16 rows (2D).
+/// of a row (1D, row-wise), a patch of the matrix (1D, column-wise) or a band of 16 rows (2D).
 template <class Backend, class In, class Format, class Layout, class Choices>
 class quantize_job {
   using scaling = decltype(Choices::scaling);
@@ -17,8 +17,9 @@ class quantize_job {
   using value = std_types::conditional_t<is_transformed_v<transform>, float, In>;
 
   static constexpr int block_size = Format::block_size;
-  static constexpr int band = 16;       ///< rows of a 2D block, and columns gathered at a time
-  static constexpr int gathered = 256;  ///< rows gathered at a time
+  static constexpr int band = 16;  ///< rows of a 2D block
+  /// What is transposed at a time on the way to column-wise blocks: a multiple of every block and transform high.
+  static constexpr int patch_rows = 256, patch_cols = 32;
   static constexpr int prefetch_bytes = 2048 * static_cast<int>(sizeof(In));
 
  public:
@@ -39,14 +40,14 @@ class quantize_job {
   [[nodiscard]] int64_t units() const noexcept {
     if (in_.rows == 0 || in_.cols == 0) { return 0; }
     if constexpr (Choices::is_2d) { return (in_.rows + band - 1) / band; }
-    if constexpr (Choices::is_columnwise) { return (in_.cols + band - 1) / band; }
+    if constexpr (Choices::is_columnwise) { return (in_.rows + patch_rows - 1) / patch_rows * patches_per_row(); }
     return in_.rows * tiles_per_row();
   }
 
   /// Values of one unit, for choosing how many make a part.
   [[nodiscard]] int64_t unit_values() const noexcept {
     if constexpr (Choices::is_2d) { return in_.cols * band; }
-    if constexpr (Choices::is_columnwise) { return in_.rows * band; }
+    if constexpr (Choices::is_columnwise) { return patch_rows * patch_cols; }
     return in_.cols < tile_elements ? in_.cols : tile_elements;
   }
 
@@ -54,7 +55,9 @@ class quantize_job {
     if constexpr (Choices::is_2d) {
       for (int64_t unit = first; unit < last; ++unit) { run_band(unit * band); }
     } else if constexpr (Choices::is_columnwise) {
-      for (int64_t unit = first; unit < last; ++unit) { run_columns(unit * band); }
+      for (int64_t unit = first; unit < last; ++unit) {
+        run_patch(unit / patches_per_row() * patch_rows, unit % patches_per_row() * patch_cols);
+      }
     } else {
       run_tiles(first, last);
     }
@@ -78,6 +81,7 @@ class quantize_job {
     blocks_per_row_ = Format::blocks(in_.cols);
   }
 
+  [[nodiscard]] int64_t patches_per_row() const noexcept { return (in_.cols + patch_cols - 1) / patch_cols; }
   [[nodiscard]] int64_t tiles_per_row() const noexcept { return (in_.cols + tile_elements - 1) / tile_elements; }
   [[nodiscard]] auto tensor_of(int64_t row) const noexcept {
     tensor_scale const scale = Format::has_tensor_scale ? scales_.of_row(row) : tensor_scale::from_amax(0.0f);
@@ -100,19 +104,17 @@ class quantize_job {
     }
   }
 
-  /// Gathers 16 columns, 256 rows at a time, and quantizes each as a row of the result.
-  void run_columns(int64_t first_column) noexcept {
-    alignas(64) In columns[band][gathered];
-    int const width = static_cast<int>(in_.cols - first_column < band ? in_.cols - first_column : band);
-    for (int64_t first_row = 0; first_row < in_.rows; first_row += gathered) {
-      int const height = static_cast<int>(in_.rows - first_row < gathered ? in_.rows - first_row : gathered);
-      for (int r = 0; r < height; ++r) {
-        In const* const row = in_.row(first_row + r) + first_column;
-        for (int c = 0; c < width; ++c) { columns[c][r] = row[c]; }
-      }
-      for (int c = 0; c < width; ++c) {
-        run_segment(tensor_of(first_column + c), columns[c], height, first_column + c, first_row);
-      }
+  /// Transposes a patch, whose columns are then parts of rows of the result. Patches side by side follow one another:
+  /// their rows lie in the same pages.
+  void run_patch(int64_t first_row, int64_t first_column) noexcept {
+    alignas(64) In columns[patch_cols][patch_rows];
+    int const height = static_cast<int>(in_.rows - first_row < patch_rows ? in_.rows - first_row : patch_rows);
+    int const width = static_cast<int>(in_.cols - first_column < patch_cols ? in_.cols - first_column : patch_cols);
+    Backend::transpose(in_.row(first_row) + first_column, in_.stride, height, width, columns[0], patch_rows);
+    auto tensor = tensor_of(first_column);
+    for (int c = 0; c < width; ++c) {
+      if (c > 0 && scales_.count != 1) { tensor = tensor_of(first_column + c); }
+      run_segment(tensor, columns[c], height, first_column + c, first_row);
     }
   }
 

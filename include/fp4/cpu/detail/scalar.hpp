@@ -158,6 +158,14 @@ struct scalar_backend {
   /// Makes values that `decode` streamed visible to other threads.
   static void end_streams() noexcept {}
 
+  /// out[c * out_stride + r] = x[r * stride + c].
+  template <class In>
+  static void transpose(In const* x, int64_t stride, int rows, int cols, In* out, int64_t out_stride) noexcept {
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) { out[c * out_stride + r] = x[r * stride + c]; }
+    }
+  }
+
   /// Transforms `count` values, a multiple of the transform's size.
   template <class Transform, class In>
   static void transform(Transform const& how, In const* x, int count, float* out) noexcept {
