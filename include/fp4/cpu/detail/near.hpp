@@ -88,6 +88,17 @@ float near_error(Values const& x, int count, float multiplier, float decoded, fl
   return sum;
 }
 
+/// The values of ue4m3 codes, the largest one again where more are loaded at once.
+struct repeating_scale_table {
+  float value[ue4m3::max_code + 16]{};
+  constexpr repeating_scale_table() noexcept {
+    for (int code = 0; code < ue4m3::max_code + 16; ++code) {
+      value[code] = ue4m3{static_cast<uint8_t>(code < ue4m3::max_code ? code : ue4m3::max_code)}.to_float();
+    }
+  }
+};
+inline constexpr repeating_scale_table scales_to_the_largest{};
+
 /// The scale of a block under `search`. Errors are first summed in fp32 for all candidates at once; those whose sums
 /// lie within that arithmetic's error of the least are compared as the scaling says.
 template <int Lanes, class Values>
@@ -105,10 +116,7 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
 
   F multiplier[groups], decoded[groups], sum[groups];
   for (int g = 0; g < groups; ++g) {
-    for (int i = 0; i < Lanes; ++i) {
-      int const code = codes.first + g * Lanes + i;
-      multiplier[g][i] = values_of<ue4m3>.value[code < codes.last ? code : codes.last];
-    }
+    load(multiplier[g], scales_to_the_largest.value + codes.first + g * Lanes);
     decoded[g] = multiplier[g] * decode;
     tensor.factor(multiplier[g], multiplier[g], multiplier[g]);
     sum[g] = F{};
@@ -131,10 +139,13 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
   }
 
   alignas(32) float errors[together + 1];
+  F least_sum = sum[0];
+  for (int g = 0; g < groups; ++g) {
+    store(errors + g * Lanes, sum[g]);
+    least_sum = sum[g] < least_sum ? sum[g] : least_sum;
+  }
   float least_near = fp4::detail::float_max;
-  for (int g = 0; g < groups; ++g) { store(errors + g * Lanes, sum[g]); }
-  int const in_lanes = candidates < together ? candidates : together;
-  for (int i = 0; i < in_lanes; ++i) { least_near = errors[i] < least_near ? errors[i] : least_near; }
+  for (int i = 0; i < Lanes; ++i) { least_near = least_sum[i] < least_near ? least_sum[i] : least_near; }
   auto const bound_of = [power](float least) { return least * 1.0001f + power * 1e-6f; };
   if (candidates > together) {
     float factor = values_of<ue4m3>.value[codes.last];
