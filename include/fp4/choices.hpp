@@ -5,9 +5,8 @@
 /// The choices of one quantization as a bundle, and the preconditions of every quantizer, written once.
 /// reference, cpu and gpu take the same bundle and give the same bytes.
 
-#include "error.hpp"
 #include "layout/blocks.hpp"
-#include "layout/quantized_view.hpp"
+#include "layout/check.hpp"
 #include "rounding/rounding.hpp"
 #include "scaling/presets.hpp"
 #include "transform/hadamard.hpp"
@@ -54,27 +53,6 @@ constexpr void require_supported() noexcept {
       "2D blocks are 16 x 16: an NVFP4 format with blocks of 16");
 }
 
-constexpr check_result broken(errc code, double value, double bound) noexcept { return {code, value, bound}; }
-constexpr double as_double(int64_t x) noexcept { return static_cast<double>(x); }
-
-/// Half-open range of addresses.
-struct address_range {
-  char const* first;
-  char const* last;
-  [[nodiscard]] bool overlaps(address_range other) const noexcept {
-    return first < last && other.first < other.last &&
-           reinterpret_cast<size_t>(first) < reinterpret_cast<size_t>(other.last) &&
-           reinterpret_cast<size_t>(other.first) < reinterpret_cast<size_t>(last);
-  }
-};
-
-template <class T>
-address_range rows_range(T const* data, int64_t rows, int64_t stride, int64_t used) noexcept {
-  char const* const first = reinterpret_cast<char const*>(data);
-  if (rows == 0 || used == 0) { return {first, first}; }
-  return {first, first + ((rows - 1) * stride + used) * static_cast<int64_t>(sizeof(T))};
-}
-
 inline check_result check_tensor_scales(tensor_scales_view scales, int64_t rows) noexcept {
   if (scales.count != 1 && scales.count != rows) {
     return broken(errc::bad_tensor_scale_count, as_double(scales.count), as_double(rows));
@@ -88,37 +66,7 @@ inline check_result check_tensor_scales(tensor_scales_view scales, int64_t rows)
   return {};
 }
 
-template <class Format, class Layout, class Byte>
-check_result check_quantized(quantized_view<Format, Layout, Byte> q) noexcept {
-  if (q.rows < 0 || q.cols < 0) { return broken(errc::negative_size, as_double(q.rows < q.cols ? q.rows : q.cols), 0); }
-  if (q.code_stride < Format::row_bytes(q.cols)) {
-    return broken(errc::code_stride_too_small, as_double(q.code_stride), as_double(Format::row_bytes(q.cols)));
-  }
-  if (q.scale_bytes < q.scale_bytes_needed()) {
-    return broken(errc::scale_buffer_too_small, as_double(q.scale_bytes), as_double(q.scale_bytes_needed()));
-  }
-  bool const empty = q.rows == 0 || q.cols == 0;
-  if (!empty && (q.codes == nullptr || (Format::has_block_scale && q.scales == nullptr))) {
-    return broken(errc::null_data, 0, as_double(q.rows));
-  }
-  return {};
-}
-
 }  // namespace detail
-
-/// The preconditions of a view of values: sizes, stride, data.
-template <class T>
-check_result check(matrix_view<T> view) noexcept {
-  using namespace detail;
-  if (view.rows < 0 || view.cols < 0) {
-    return broken(errc::negative_size, as_double(view.rows < view.cols ? view.rows : view.cols), 0);
-  }
-  if (view.stride < view.cols) {
-    return broken(errc::row_stride_too_small, as_double(view.stride), as_double(view.cols));
-  }
-  if (view.data == nullptr && view.size() > 0) { return broken(errc::null_data, 0, as_double(view.size())); }
-  return {};
-}
 
 /// The precondition of a transform along an axis of `length` elements.
 template <class Transform>

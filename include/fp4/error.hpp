@@ -4,6 +4,7 @@
 /// \file
 /// How a broken precondition is named, reported and thrown. Host only.
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -17,6 +18,7 @@ namespace fp4 {
 enum class errc {
   ok = 0,
   negative_size,
+  too_large,
   null_data,
   row_stride_too_small,
   shape_mismatch,
@@ -27,6 +29,7 @@ enum class errc {
   bad_tensor_scale,
   bad_tensor_scale_count,
   row_scales_with_2d_blocks,
+  submatrix_out_of_range,
   misaligned_submatrix,
   bad_random_position,
   path_not_available,
@@ -38,6 +41,7 @@ enum class errc {
   switch (code) {
     case errc::ok: return "nothing is wrong";
     case errc::negative_size: return "a number of rows or columns must not be negative";
+    case errc::too_large: return "a matrix must have at most 2^56 elements, gaps between its rows included";
     case errc::null_data: return "data must not be null when there are elements";
     case errc::row_stride_too_small: return "the row stride must be at least the number of columns";
     case errc::shape_mismatch: return "the output must have the shape of the result";
@@ -51,7 +55,10 @@ enum class errc {
     case errc::bad_tensor_scale_count:
       return "tensor scales must be one for the tensor, or one for each row of the result";
     case errc::row_scales_with_2d_blocks: return "2D blocks must have one tensor scale for the whole tensor";
-    case errc::misaligned_submatrix: return "the first column of a sub-matrix must start a block";
+    case errc::submatrix_out_of_range: return "a sub-matrix must lie inside the matrix";
+    case errc::misaligned_submatrix:
+      return "a sub-matrix must begin and end with blocks and with tiles of scales, and must have whole rows if it has "
+             "more of them than a tile";
     case errc::bad_random_position:
       return "the position must be non-negative, inside the whole matrix, and stream must be below 2^63";
     case errc::path_not_available: return "a forced path must exist on this processor";
@@ -84,7 +91,8 @@ class precondition_error : public std::invalid_argument {
  private:
   static std::string number(double x) {
     char text[40];
-    std::snprintf(text, sizeof text, "%.10g", x);
+    bool const is_count = std::fabs(x) < 1e20 && x == std::floor(x);  // sizes and streams: every digit
+    std::snprintf(text, sizeof text, is_count ? "%.0f" : "%.10g", x);
     return text;
   }
   check_result result_;

@@ -11,6 +11,7 @@
 #include "cpu/rescale.hpp"
 #include "cpu/transform.hpp"
 #include "layout/gguf.hpp"
+#include "layout/submatrix.hpp"
 #include "metrics/error.hpp"
 #include "quantize.hpp"
 #include "quantized.hpp"

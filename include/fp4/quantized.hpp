@@ -20,7 +20,7 @@ class quantized {
   /// A matrix of zeros, [rows, cols].
   quantized(std::int64_t rows, std::int64_t cols, decode_rule decoding)
       : rows_(rows), cols_(cols), decoding_(decoding) {
-    require(check_size(rows, cols), "fp4::quantized");
+    require(check_shape(rows, cols), "fp4::quantized");
     auto const sizes = view();
     codes_.resize(static_cast<std::size_t>(sizes.code_bytes_needed()));
     scales_.resize(static_cast<std::size_t>(sizes.scale_bytes_needed()));
@@ -38,7 +38,7 @@ class quantized {
         scales_(std::move(scales)),
         tensor_scales_(std::move(tensor_scales)) {
     constexpr char const* where = "fp4::quantized";
-    require(check_size(rows, cols), where);
+    require(check_shape(rows, cols), where);
     auto const sizes = view();
     require(check_bytes(codes_.size(), sizes.code_bytes_needed()), where);
     require(check_bytes(scales_.size(), sizes.scale_bytes_needed()), where);
@@ -81,8 +81,9 @@ class quantized {
   }
 
  private:
-  static check_result check_size(std::int64_t rows, std::int64_t cols) noexcept {
-    return check(matrix_view<std::uint8_t const>(nullptr, rows < 0 ? rows : 0, cols < 0 ? cols : 0, 0));
+  static check_result check_shape(std::int64_t rows, std::int64_t cols) noexcept {
+    auto const found = detail::check_size(rows, cols);
+    return found.ok() ? detail::check_extent(rows, cols) : found;
   }
   static check_result check_bytes(std::size_t got, std::int64_t needed) noexcept {
     if (static_cast<std::int64_t>(got) == needed) { return {}; }

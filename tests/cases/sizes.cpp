@@ -64,6 +64,12 @@ TEST_CASE("M12: offsets of a sub-matrix count bytes for codes and blocks for sca
   // Columns 32 to 63 of K = 64 start at byte 16 of their row, and at block 2.
   CHECK(fp4::nvfp4::row_bytes(32) == 16);
   CHECK(fp4::nvfp4::blocks(32) == 2);
+  std::vector<std::uint8_t> codes(32), scales(4);
+  fp4::quantized_view<fp4::nvfp4> const view(codes.data(), scales.data(), 4, 1, 64);
+  CHECK(fp4::submatrix(view, 0, 32, 1, 32).codes == codes.data() + 16);
+  CHECK(fp4::submatrix(view, 0, 32, 1, 32).scales == scales.data() + 2);
+  for (int const odd : {1, 31, 33}) { CHECK_THROWS_AS(fp4::submatrix(view, 0, odd, 1, 16), fp4::precondition_error); }
+
   auto const x = test::make_data(test::data_kind::normal, 1, 64, 12).values;
   auto const scale = fp4::tensor_scale::from_amax(4);
   auto const whole = test::quantize_row(x, scale);

@@ -2,6 +2,8 @@
 // Every rule that check() knows: which code it reports, the value that broke it, and the bound.
 #include <limits>
 
+#include <fp4/quantize.hpp>
+
 #include "catch.hpp"
 #include "errors/quantize_problem.hpp"
 #include "support/bits.hpp"
@@ -45,6 +47,33 @@ TEST_CASE("negative sizes are refused", "[errors]") {
   problem p;
   p.in.rows = -2;
   check_broken(p.check(), errc::negative_size, -2, 0);
+}
+
+TEST_CASE("more elements than can be addressed are refused, before any product overflows", "[errors]") {
+  constexpr std::int64_t wide = std::int64_t{1} << 40, most = std::int64_t{1} << 56;
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  check_broken(fp4::check(fp4::matrix_view<float>(nullptr, wide, wide)), errc::too_large, 0x1p80, 0x1p56);
+  check_broken(fp4::check(fp4::matrix_view<float>(nullptr, 2, 1, huge)), errc::too_large, 0x1p64, 0x1p56);
+  check_broken(fp4::check(fp4::matrix_view<float>(nullptr, 0, huge)), errc::too_large, 0x1p63, 0x1p56);
+  check_broken(fp4::check(fp4::matrix_view<float>(nullptr, huge, 0)), errc::too_large, 0x1p63, 0x1p56);
+  check_broken(fp4::check(fp4::matrix_view<float>(nullptr, most, 1)), errc::null_data, 0, 0x1p56);
+  CHECK_THROWS_WITH(fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>(nullptr, wide, wide)),
+                    Catch::Matchers::ContainsSubstring("fp4::quantize: a matrix must have at most 2^56 elements"));
+  auto const product = fp4::transformer_engine::decoding;
+  CHECK_THROWS_AS(fp4::quantized<fp4::nvfp4>(wide, wide, product), fp4::precondition_error);
+  CHECK_THROWS_AS(fp4::quantized<fp4::nvfp4>(wide, wide, product, {}, {}, {}), fp4::precondition_error);
+  CHECK_THROWS_AS(fp4::quantized<fp4::mxfp8_e4m3>(0, huge, fp4::mx_floor::decoding), fp4::precondition_error);
+
+  problem p;
+  SECTION("a code stride") {
+    p.out.code_stride = huge / 2;
+    check_broken(p.check(), errc::too_large, rows * 0x1p62, 0x1p56);
+  }
+  SECTION("codes") {
+    float value = 0;
+    fp4::quantized_view<fp4::nvfp4, fp4::linear_scales, std::uint8_t const> const q(nullptr, nullptr, 0, wide, wide);
+    check_broken(fp4::check(q, p.scales, fp4::matrix_view<float>(&value, 1, 1)), errc::too_large, 0x1p80, 0x1p56);
+  }
 }
 
 TEST_CASE("null data is refused where there are elements", "[errors]") {

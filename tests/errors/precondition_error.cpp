@@ -60,6 +60,10 @@ TEST_CASE("require throws for a broken rule alone", "[errors]") {
                     ContainsSubstring("somewhere: ") && ContainsSubstring("got -0.5"));
   CHECK_THROWS_WITH(fp4::require({fp4::errc::negative_size, -4294967296.0, 0}, "x"),
                     ContainsSubstring("got -4294967296, bound 0"));
+  CHECK_THROWS_WITH(fp4::require({fp4::errc::scale_buffer_too_small, 12345678901.0, 0x1p63}, "x"),
+                    ContainsSubstring("got 12345678901, bound 9223372036854775808"));
+  CHECK_THROWS_WITH(fp4::require({fp4::errc::bad_tensor_scale, 1.5e300, -1e-45}, "x"),
+                    ContainsSubstring("got 1.5e+300, bound -1e-45"));
 }
 
 TEST_CASE("nothing is written before a throw", "[errors]") {
@@ -67,6 +71,10 @@ TEST_CASE("nothing is written before a throw", "[errors]") {
   SECTION("negative size") {
     p.in.rows = -1;
     check_refused(p, fp4::errc::negative_size);
+  }
+  SECTION("more elements than can be addressed") {
+    p.in.rows = p.in.cols = p.in.stride = std::int64_t{1} << 40;
+    check_refused(p, fp4::errc::too_large);
   }
   SECTION("null data") {
     p.in.data = nullptr;
