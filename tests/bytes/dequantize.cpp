@@ -39,19 +39,15 @@ Out poison(std::uint8_t byte) {
   }
 }
 
-/// Random codes; scale codes in turn, so that each meets each element code in a matrix of some rows. Scale
-/// bytes never have the top bit set where the format has a sign bit there.
+/// Random bytes as codes; every byte as a scale in turn, so that each meets each element code in a matrix of some
+/// rows. Bits above an element's or a scale's own are set too: they do not count.
 template <class Format, class Layout>
 void fill(test::quantized_memory<Format, Layout>& q, std::uint64_t seed) {
   test::random_numbers random(seed);
-  std::uint8_t const mask = static_cast<std::uint8_t>((1u << Format::element::width) - 1);
-  for (std::int64_t i = 0; i < q.codes.size(); ++i) {
-    q.codes.data()[i] = static_cast<std::uint8_t>(random.next() & (Format::storage_bits == 4 ? 0xFF : mask));
-  }
+  for (std::int64_t i = 0; i < q.codes.size(); ++i) { q.codes.data()[i] = static_cast<std::uint8_t>(random.next()); }
   if constexpr (Format::has_block_scale) {
     for (std::int64_t i = 0; i < q.scales.size(); ++i) {
-      q.scales.data()[i] =
-          static_cast<std::uint8_t>((static_cast<std::uint64_t>(i) + seed) & Format::scale::magnitude_bits);
+      q.scales.data()[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(i) + seed);
     }
   }
 }
@@ -186,6 +182,34 @@ TEST_CASE("dequantize: products at the ends of fp32's range") {
   compare_at_the_ends<float>();
   compare_at_the_ends<bfloat16>();
   compare_at_the_ends<float16>();
+}
+// The reference is one side of the comparisons above, so here each byte with a sign bit meets the byte without.
+TEST_CASE("dequantize: the top bit of a ue4m3 scale byte does not count") {
+  constexpr std::int64_t cols = 16 * 128;
+  tensor_scale const scale = tensor_scale::from_decode(0.3f);
+  std::vector<std::uint8_t> codes(nvfp4::row_bytes(cols)), scales(256);
+  for (std::size_t i = 0; i < codes.size(); ++i) { codes[i] = static_cast<std::uint8_t>(i * 37); }
+  for (std::size_t i = 0; i < 256; ++i) { scales[i] = static_cast<std::uint8_t>(i); }
+  codes.insert(codes.end(), codes.begin(), codes.end());  // two rows: scales 0x00 to 0x7F, then 0x80 to 0xFF
+  quantized_view<nvfp4, linear_scales, std::uint8_t const> const in(codes.data(), scales.data(), 256, 2, cols);
+  auto const check_rows_equal = [&](values<float> const& y) {
+    for (std::size_t c = 0; c < cols; ++c) {
+      if (!same(y[c], y[cols + c])) {
+        FAIL_CHECK("scale byte " << 128 + c / 16 << ": " << y[cols + c] << ", not " << y[c]);
+      }
+      if (c / 16 < 127 && is_nan(y[cols + c])) { FAIL_CHECK("scale byte " << 128 + c / 16 << " is NaN"); }
+    }
+  };
+  for (decode_rule const rule : rules<nvfp4>()) {
+    values<float> y(2 * cols);
+    reference::dequantize(in, {&scale, 1}, rule, matrix_view<float>(y.data(), 2, cols));
+    check_rows_equal(y);
+    test::for_each_way(0, [&](auto path, auto execution, std::string const& way) {
+      INFO(way);
+      cpu::dequantize(in, {&scale, 1}, rule, matrix_view<float>(y.data(), 2, cols), execution, path);
+      check_rows_equal(y);
+    });
+  }
 }
 // Past 16 MiB of output a path may store around the caches.
 TEST_CASE("dequantize: large output") {

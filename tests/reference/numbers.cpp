@@ -26,6 +26,14 @@ TEST_CASE("value tables are those of the specifications") {
   CHECK(magnitudes<fp4::e8m0>().size() == 255);
 }
 
+TEST_CASE("bits of a byte above the number's own do not count") {
+  CHECK(reference::value_of<fp4::ue4m3>(0x80 + 0x38) == 1);
+  CHECK(reference::is_nan(reference::value_of<fp4::ue4m3>(0xFF)));
+  CHECK(reference::value_of<fp4::e2m3>(0xC0 + 0x08) == 1);
+  CHECK(reference::value_of<fp4::e2m3>(0xC0 + 0x28) == -1);
+  CHECK(reference::value_of<fp4::e4m3>(0x80 + 0x38) == -1);
+}
+
 TEMPLATE_TEST_CASE("codes are those of another search", "", fp4::e2m1, fp4::e2m3, fp4::e3m2, fp4::e4m3, fp4::e5m2) {
   test::float_oracle<TestType> const oracle;
   test::random_numbers random(7);

@@ -67,7 +67,8 @@ FP4_NOINLINE rescale_report rescale_rows(quantized_view<Format, Layout> q, exact
   for (int64_t row = 0; row < q.rows; ++row) {
     for (int64_t block = 0; block < q.blocks_per_row(); ++block) {
       uint8_t& code = q.scales[q.scale_offset(row, block)];
-      if (scale{code}.is_nan() || (code & scale::magnitude_bits) == 0) { continue; }
+      code &= scale::magnitude_bits;
+      if (code == 0 || scale{code}.is_nan()) { continue; }
       double const old_value = value_of_code<scale>(code) * old_unit;
       scale const moved = nearest_scale<scale>(old_value, new_unit);
       double const new_value = value_of_code<scale>(moved.bits) * new_unit;

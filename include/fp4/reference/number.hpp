@@ -94,14 +94,16 @@ std::vector<double> const& magnitudes() {
   return values;
 }
 
-/// The largest finite code, and the value of any code.
+/// The largest finite code.
 template <class Number>
 int largest_code() {
   return static_cast<int>(magnitudes<Number>().size()) - 1;
 }
+
+/// The value of any code. Higher bits of its byte do not count: that is where a ue4m3 from elsewhere may have a sign.
 template <class Number>
 double value_of(int code) {
-  constexpr int sign = Number::is_signed ? 1 << (Number::exponent_bits + Number::mantissa_bits) : 256;
+  constexpr int sign = 1 << (Number::exponent_bits + Number::mantissa_bits);
   int const unsigned_code = code % sign;
   double value = std::numeric_limits<double>::quiet_NaN();
   if (unsigned_code <= largest_code<Number>()) {
@@ -109,7 +111,7 @@ double value_of(int code) {
   } else if (Number::specials == float_specials::infinity_and_nan && unsigned_code == largest_code<Number>() + 1) {
     value = std::numeric_limits<double>::infinity();
   }
-  return negated_if(code >= sign, value);
+  return negated_if(Number::is_signed && code / sign % 2 == 1, value);
 }
 
 /// A non-negative number as a fraction, so that comparing it with a value of the table needs no division.
