@@ -98,11 +98,7 @@ template <class Format, class Transform>
   }
   fp4::error_report const error = fp4::measure_error(in, decoded);
   result.bits = q.bits_per_value() * static_cast<double>(count);
-  result.noise = error.mean_square * static_cast<double>(error.values);
-  for (std::size_t i = 0; i < count; ++i) {
-    double const x = static_cast<double>(in.data[i]);
-    if (std::isfinite(x) && std::isfinite(memory.decoded[i])) { result.signal += x * x; }
-  }
+  result.signal = error.signal, result.noise = error.noise;
   return result;
 }
 

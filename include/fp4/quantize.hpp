@@ -175,6 +175,22 @@ template <class Format, class In, class Build = detail::this_build, class... Cho
   return result;
 }
 
+/// Quantizes a matrix into an earlier result. Its memory is used again where the shape is the same; else it gets new
+/// memory. Choices as above, but that the layout is that of `out`. \throws precondition_error naming the value and the
+/// rule; then `out` is what it was.
+template <class In, class Format, class ScaleLayout, class Build = detail::this_build, class... Choices>
+void quantize(matrix_view<In> in, quantized<Format, ScaleLayout>& out, Choices const&... chosen) {
+  static_assert(detail::count_of_v<scale_layout_choice, Choices...> == 0, "the earlier result fixes the scale layout");
+  using bundle = decltype(detail::bundle<Format>(chosen...));
+  if (out.rows() != (bundle::is_columnwise ? in.cols : in.rows) ||
+      out.cols() != (bundle::is_columnwise ? in.rows : in.cols)) {
+    out = quantize<Format>(in, ScaleLayout{}, chosen...);
+    return;
+  }
+  out.set_tensor_scales(quantize(in, out.view(), chosen...));
+  out.set_decoding(decltype(bundle::scaling)::decoding);
+}
+
 /// Both directions of one matrix, as training needs them.
 template <class Quantized>
 struct both_directions {

@@ -74,6 +74,9 @@ class quantized {
     tensor_scales_ = std::move(scales);
   }
 
+  /// Replaces the rule of decoding: that of the scaling which wrote through view().
+  void set_decoding(decode_rule decoding) noexcept { decoding_ = decoding; }
+
   /// Bits that a value takes on average: codes and block scales with their padding.
   [[nodiscard]] double bits_per_value() const noexcept {
     double const values = static_cast<double>(rows_) * static_cast<double>(cols_);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "support/data.hpp"
 
 TEST_CASE("a quantized matrix made from bytes decodes as the one they came from") {
   std::vector<float> x(48);
@@ -52,4 +53,41 @@ TEST_CASE("FP8 under a tiny encode factor decodes by a finite factor") {
                                         {fp4::tensor_scale::from_encode(1e-39f)});
   constexpr float largest = 3.402823466e+38f;  // 1/1e-39 is above it
   CHECK(fp4::dequantize<float>(q) == std::vector<float>{largest, -largest / 2});
+}
+
+TEST_CASE("quantizing into an earlier result gives what a new one has, in the same memory if the shape is the same") {
+  auto const x = test::make_data(test::data_kind::normal, 20, 48, 1).values;
+  auto const y = test::make_data(test::data_kind::specials, 20, 48, 2).values;
+  fp4::matrix_view<float const> const first(x.data(), 20, 48), second(y.data(), 20, 48), other(y.data(), 7, 40);
+  auto const check_same = [](auto const& got, auto const& wanted) {
+    CHECK((got.rows() == wanted.rows() && got.cols() == wanted.cols()));
+    CHECK(got.codes() == wanted.codes());
+    CHECK(got.scales() == wanted.scales());
+    CHECK(got.decoding() == wanted.decoding());
+    REQUIRE(got.tensor_scales().size() == wanted.tensor_scales().size());
+    for (std::size_t i = 0; i < got.tensor_scales().size(); ++i) {
+      CHECK(got.tensor_scales()[i].stored() == wanted.tensor_scales()[i].stored());
+      CHECK(got.tensor_scales()[i].range() == wanted.tensor_scales()[i].range());
+    }
+  };
+  auto q = fp4::quantize<fp4::nvfp4>(first, fp4::tiled_128x4_scales{});
+  auto const* const codes = q.codes().data();
+  auto const* const scales = q.scales().data();
+  fp4::quantize(second, q, fp4::modelopt{}, fp4::per_row_scale{});
+  check_same(q, fp4::quantize<fp4::nvfp4>(second, fp4::modelopt{}, fp4::per_row_scale{}, fp4::tiled_128x4_scales{}));
+  CHECK(q.codes().data() == codes);
+  CHECK(q.scales().data() == scales);
+  fp4::quantize(first, q);
+  check_same(q, fp4::quantize<fp4::nvfp4>(first, fp4::tiled_128x4_scales{}));
+
+  fp4::quantize(first, q, fp4::columnwise{}, fp4::four_over_six{});
+  check_same(q, fp4::quantize<fp4::nvfp4>(first, fp4::columnwise{}, fp4::four_over_six{}, fp4::tiled_128x4_scales{}));
+  fp4::quantize(other, q);
+  check_same(q, fp4::quantize<fp4::nvfp4>(other, fp4::tiled_128x4_scales{}));
+
+  auto const before = q;
+  CHECK_THROWS_AS(fp4::quantize(other, q, fp4::modelopt{}, fp4::tensor_scale::from_decode(0)), fp4::precondition_error);
+  fp4::matrix_view<float const> const narrow(x.data(), 20, 48, 47);
+  CHECK_THROWS_AS(fp4::quantize(narrow, q), fp4::precondition_error);
+  check_same(q, before);
 }

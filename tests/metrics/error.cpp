@@ -18,6 +18,8 @@ TEST_CASE("error measures on hand-made numbers") {
   std::vector<float> const x{3, 4, 0, -5}, y{3, 3, 1, -5};
   auto const report = fp4::measure_error(row(x), row(y));  // errors 0 -1 1 0, signal 50
   CHECK(report.values == 4);
+  CHECK(report.signal == 50.0);
+  CHECK(report.noise == 2.0);
   CHECK(report.max_error == 1.0);
   CHECK(report.mean_square == 0.5);
   CHECK(report.relative_l2 == Approx(0.2));
@@ -36,6 +38,19 @@ TEST_CASE("error measures leave out what is not finite, and have limits without 
   auto const zeros = fp4::measure_error(row({0, 0}), row({0, 0}));
   CHECK(zeros.relative_l2 == 0.0);
   CHECK(zeros.cosine == 1.0);
+  CHECK(zeros.sqnr_db > 1e300);
+}
+
+TEST_CASE("without a pair that can be compared there is no ratio") {
+  float const nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  for (auto const& x : {std::vector<float>{}, std::vector<float>{nan, infinity}}) {
+    auto const report = fp4::measure_error(row(x), row(x));
+    CHECK(report.values == 0);
+    CHECK(std::isnan(report.sqnr_db));
+    CHECK(report.signal == 0.0);
+    CHECK(report.noise == 0.0);
+    CHECK(report.mean_square == 0.0);
+  }
 }
 
 TEST_CASE("inspection counts NaN, infinities, clipped and underflowed blocks") {

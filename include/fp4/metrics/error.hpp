@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "../layout/quantized_view.hpp"
 
@@ -11,11 +12,13 @@ namespace fp4 {
 /// How far decoded values are from the originals. Pairs in which either is not finite are left out of the sums.
 struct error_report {
   int64_t values = 0;      ///< pairs compared
-  double sqnr_db = 0;      ///< 10 log10(sum x^2 / sum (y - x)^2); infinite without any error
-  double relative_l2 = 0;  ///< sqrt(sum (y - x)^2 / sum x^2); 0 for an all-zero original without error
+  double signal = 0;       ///< sum x^2; sums of parts of a tensor add up to those of the whole
+  double noise = 0;        ///< sum (y - x)^2
+  double sqnr_db = 0;      ///< 10 log10(signal / noise); infinite without any error, NaN if no pair was compared
+  double relative_l2 = 0;  ///< sqrt(noise / signal); 0 for an all-zero original without error
   double cosine = 0;       ///< sum x y / (|x| |y|); 1 where both are zero
   double max_error = 0;    ///< largest |y - x|
-  double mean_square = 0;  ///< sum (y - x)^2 / values
+  double mean_square = 0;  ///< noise / values
 };
 
 /// Compares [rows, cols] values with what they decoded to. Sums in fp64, row by row. Views have equal shapes.
@@ -36,10 +39,12 @@ template <class T, class U>
   }
   error_report report;
   report.values = count;
+  report.signal = signal;
+  report.noise = noise;
   report.max_error = largest;
   report.mean_square = count > 0 ? noise / static_cast<double>(count) : 0;
   report.sqnr_db = 10 * std::log10(signal / noise);
-  if (noise == 0) { report.sqnr_db = HUGE_VAL; }
+  if (noise == 0) { report.sqnr_db = count > 0 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN(); }
   report.relative_l2 = noise == 0 ? 0 : std::sqrt(noise / signal);
   report.cosine = signal == 0 && power == 0 ? 1 : cross / std::sqrt(signal * power);
   return report;
