@@ -113,7 +113,9 @@ using std_types::uint8_t;
 
 // FP4_EXACT_BEGIN ... FP4_EXACT_END brackets code whose floating-point operations are rounded one by one in the
 // order written, whatever -ffast-math or -ffp-contract says.
-// Everything that such code calls must be bracketed too: g++ inlines nothing across the border.
+// Everything that such code calls must be bracketed too, or be FP4_INLINE and without floating-point operations: g++
+// inlines nothing else across the border. Conversions of numbers are the latter, so that they are inlined into code
+// outside as well.
 // clang -ffp-contract=fast still fuses a product into a sum there (FP4_PRAGMA_STOPS_CONTRACTION is 0; nvcc knows no
 // such pragma for host code), so bracketed
 // code never adds an inexact product without a barrier between the two: see detail::product in format/bits.hpp.

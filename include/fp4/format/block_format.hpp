@@ -3,7 +3,6 @@
 
 #include "types.hpp"
 
-FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Stands where a format has no scale a block.
@@ -23,9 +22,11 @@ struct block_format {
   static constexpr int storage_bits = Element::width <= 4 ? 4 : 8;
 
   /// Blocks of a row of `columns` elements; the last may be partly padding.
-  FP4_HD static constexpr int64_t blocks(int64_t columns) noexcept { return (columns + BlockSize - 1) / BlockSize; }
+  FP4_HD FP4_INLINE static constexpr int64_t blocks(int64_t columns) noexcept {
+    return (columns + BlockSize - 1) / BlockSize;
+  }
   /// Bytes of a row of codes, padded to whole blocks.
-  FP4_HD static constexpr int64_t row_bytes(int64_t columns) noexcept {
+  FP4_HD FP4_INLINE static constexpr int64_t row_bytes(int64_t columns) noexcept {
     return blocks(columns) * BlockSize * storage_bits / 8;
   }
 };
@@ -48,4 +49,3 @@ using fp8_e4m3 = block_format<e4m3, no_scale, 1>;
 using fp8_e5m2 = block_format<e5m2, no_scale, 1>;
 
 }  // namespace fp4
-FP4_EXACT_END

@@ -6,7 +6,6 @@
 
 #include "bits.hpp"
 
-FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// IEEE 754 binary16, bit-compatible with `__half` and `_Float16`.
@@ -14,7 +13,7 @@ struct float16 {
   uint16_t bits{};
 
   /// Nearest, ties to even; overflows to infinity; NaN stays NaN (quiet, with its sign).
-  [[nodiscard]] FP4_HD static constexpr float16 from_float(float x) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr float16 from_float(float x) noexcept {
     uint32_t const u = detail::float_bits(x);
     uint32_t const a = u & detail::magnitude_mask;
     uint32_t const sign = u >> 16 & 0x8000u;
@@ -28,7 +27,7 @@ struct float16 {
   }
 
   /// Exact.
-  [[nodiscard]] FP4_HD constexpr float to_float() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr float to_float() const noexcept {
     uint32_t const sign = (bits & 0x8000u) << 16;
     uint32_t const a = bits & 0x7FFFu;
     if (a >= 0x7C00u) {
@@ -42,7 +41,7 @@ struct float16 {
     return detail::bits_float(sign | exponent << 23 | (mantissa & 0x7FFFFFu));
   }
 
-  FP4_HD friend constexpr bool operator==(float16 a, float16 b) noexcept { return a.bits == b.bits; }
+  FP4_HD FP4_INLINE friend constexpr bool operator==(float16 a, float16 b) noexcept { return a.bits == b.bits; }
 };
 
 /// bfloat16: the high half of an fp32, bit-compatible with `__nv_bfloat16`.
@@ -50,18 +49,18 @@ struct bfloat16 {
   uint16_t bits{};
 
   /// Nearest, ties to even; overflows to infinity; NaN stays NaN (quiet, with its sign).
-  [[nodiscard]] FP4_HD static constexpr bfloat16 from_float(float x) noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr bfloat16 from_float(float x) noexcept {
     uint32_t const u = detail::float_bits(x);
     if ((u & detail::magnitude_mask) > detail::infinity_bits) { return {static_cast<uint16_t>(u >> 16 | 0x40u)}; }
     return {static_cast<uint16_t>(detail::shift_right_nearest_even(u, 16))};
   }
 
   /// Exact.
-  [[nodiscard]] FP4_HD constexpr float to_float() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr float to_float() const noexcept {
     return detail::bits_float(static_cast<uint32_t>(bits) << 16);
   }
 
-  FP4_HD friend constexpr bool operator==(bfloat16 a, bfloat16 b) noexcept { return a.bits == b.bits; }
+  FP4_HD FP4_INLINE friend constexpr bool operator==(bfloat16 a, bfloat16 b) noexcept { return a.bits == b.bits; }
 };
 
 /// True for the types a tensor's values may have: float, float16, bfloat16.
@@ -72,7 +71,7 @@ inline constexpr bool is_value_v = std_types::is_same<T, float>::value || std_ty
 namespace detail {
 
 template <class T>
-FP4_HD constexpr float as_float(T x) noexcept {
+FP4_HD FP4_INLINE constexpr float as_float(T x) noexcept {
   if constexpr (std_types::is_same<T, float>::value) {
     return x;
   } else {
@@ -81,7 +80,7 @@ FP4_HD constexpr float as_float(T x) noexcept {
 }
 
 template <class T>
-FP4_HD constexpr T from_float_to(float x) noexcept {
+FP4_HD FP4_INLINE constexpr T from_float_to(float x) noexcept {
   if constexpr (std_types::is_same<T, float>::value) {
     return x;
   } else {
@@ -91,4 +90,3 @@ FP4_HD constexpr T from_float_to(float x) noexcept {
 
 }  // namespace detail
 }  // namespace fp4
-FP4_EXACT_END

@@ -3,7 +3,6 @@
 
 #include "bits.hpp"
 
-FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Which codes are no numbers.
@@ -16,7 +15,7 @@ enum class float_specials : unsigned char {
 namespace detail {
 
 /// fp32 bits of the finite code `magnitude`. Without mantissa bits code 0 is 2^-bias, else it is zero.
-FP4_HD constexpr uint32_t decode_magnitude(uint32_t magnitude, int mantissa_bits, int bias) noexcept {
+FP4_HD FP4_INLINE constexpr uint32_t decode_magnitude(uint32_t magnitude, int mantissa_bits, int bias) noexcept {
   if (mantissa_bits == 0) { return magnitude == 0 ? 0x00400000u : magnitude << 23; }
   int exponent = static_cast<int>(magnitude >> mantissa_bits);
   uint32_t mantissa = magnitude & ((1u << mantissa_bits) - 1);
@@ -30,7 +29,7 @@ FP4_HD constexpr uint32_t decode_magnitude(uint32_t magnitude, int mantissa_bits
 
 /// Code of the non-negative fp32 pattern `a`, rounded to nearest even or toward zero, not yet saturated.
 template <bool Nearest>
-FP4_HD constexpr uint32_t encode_magnitude(uint32_t a, int mantissa_bits, int bias) noexcept {
+FP4_HD FP4_INLINE constexpr uint32_t encode_magnitude(uint32_t a, int mantissa_bits, int bias) noexcept {
   if (mantissa_bits == 0) {
     // Below 2^-126 the pattern is subnormal: codes 0 and 1 are 2^-127 and 2^-126, their tie is 1.5 * 2^-127.
     if (a < 0x00800000u) { return Nearest && a > 0x00600000u ? 1 : 0; }
@@ -86,13 +85,15 @@ struct minifloat {
 
   /// Nearest value, ties to the even code, saturating; the sign of zero is kept. NaN becomes nan_code whatever its
   /// sign, or +max_finite where there is no NaN. A negative input of an unsigned format gives the smallest value.
-  [[nodiscard]] FP4_HD static constexpr minifloat from_float(float x) noexcept { return encode<true>(x); }
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr minifloat from_float(float x) noexcept { return encode<true>(x); }
 
   /// The neighbour of x on the side of zero, saturating; everything else as from_float.
-  [[nodiscard]] FP4_HD static constexpr minifloat from_float_toward_zero(float x) noexcept { return encode<false>(x); }
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr minifloat from_float_toward_zero(float x) noexcept {
+    return encode<false>(x);
+  }
 
   /// The exact value; a NaN code gives a quiet NaN.
-  [[nodiscard]] FP4_HD constexpr float to_float() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr float to_float() const noexcept {
     uint32_t const sign = (bits & sign_bit) != 0 ? 0x80000000u : 0u;
     uint32_t const magnitude = bits & magnitude_bits;
     if (is_nan()) { return detail::bits_float(sign | 0x7FC00000u); }
@@ -100,18 +101,18 @@ struct minifloat {
     return detail::bits_float(sign | detail::decode_magnitude(magnitude, MantissaBits, Bias));
   }
 
-  [[nodiscard]] FP4_HD constexpr bool is_nan() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr bool is_nan() const noexcept {
     uint32_t const magnitude = bits & magnitude_bits;
     return has_nan && (Specials == float_specials::nan ? magnitude == nan_code : magnitude > max_code + 1u);
   }
 
   /// Compares codes, so +0 and -0 differ and NaN equals itself.
-  FP4_HD friend constexpr bool operator==(minifloat a, minifloat b) noexcept { return a.bits == b.bits; }
-  FP4_HD friend constexpr bool operator!=(minifloat a, minifloat b) noexcept { return a.bits != b.bits; }
+  FP4_HD FP4_INLINE friend constexpr bool operator==(minifloat a, minifloat b) noexcept { return a.bits == b.bits; }
+  FP4_HD FP4_INLINE friend constexpr bool operator!=(minifloat a, minifloat b) noexcept { return a.bits != b.bits; }
 
  private:
   template <bool Nearest>
-  FP4_HD static constexpr minifloat encode(float x) noexcept {
+  FP4_HD FP4_INLINE static constexpr minifloat encode(float x) noexcept {
     uint32_t const u = detail::float_bits(x);
     uint32_t const a = u & detail::magnitude_mask;
     bool const negative = u != a;
@@ -125,4 +126,3 @@ struct minifloat {
 };
 
 }  // namespace fp4
-FP4_EXACT_END

@@ -4,7 +4,6 @@
 #include "scale_layout.hpp"
 #include "views.hpp"
 
-FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// A quantized matrix in somebody else's memory. Byte is uint8_t, or uint8_t const for reading.
@@ -26,8 +25,8 @@ struct quantized_view {
 
   constexpr quantized_view() noexcept = default;
   /// Rows of codes without gaps.
-  FP4_HD constexpr quantized_view(Byte* codes_, Byte* scales_, int64_t scale_bytes_, int64_t rows_,
-                                  int64_t cols_) noexcept
+  FP4_HD FP4_INLINE constexpr quantized_view(Byte* codes_, Byte* scales_, int64_t scale_bytes_, int64_t rows_,
+                                             int64_t cols_) noexcept
       : codes(codes_),
         scales(scales_),
         rows(rows_),
@@ -36,7 +35,7 @@ struct quantized_view {
         scale_bytes(scale_bytes_) {}
   /// A view for writing is a view for reading.
   template <class U, class = typename std_types::enable_if<std_types::is_same<U const, Byte>::value>::type>
-  FP4_HD constexpr quantized_view(quantized_view<Format, ScaleLayout, U> other) noexcept
+  FP4_HD FP4_INLINE constexpr quantized_view(quantized_view<Format, ScaleLayout, U> other) noexcept
       : codes(other.codes),
         scales(other.scales),
         rows(other.rows),
@@ -44,16 +43,17 @@ struct quantized_view {
         code_stride(other.code_stride),
         scale_bytes(other.scale_bytes) {}
 
-  [[nodiscard]] FP4_HD constexpr Byte* code_row(int64_t r) const noexcept { return codes + r * code_stride; }
-  [[nodiscard]] FP4_HD constexpr int64_t blocks_per_row() const noexcept { return Format::blocks(cols); }
-  [[nodiscard]] FP4_HD constexpr int64_t code_bytes_needed() const noexcept { return rows * Format::row_bytes(cols); }
-  [[nodiscard]] FP4_HD constexpr int64_t scale_bytes_needed() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr Byte* code_row(int64_t r) const noexcept { return codes + r * code_stride; }
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr int64_t blocks_per_row() const noexcept { return Format::blocks(cols); }
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr int64_t code_bytes_needed() const noexcept {
+    return rows * Format::row_bytes(cols);
+  }
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr int64_t scale_bytes_needed() const noexcept {
     return Format::has_block_scale ? ScaleLayout::bytes(rows, blocks_per_row()) : 0;
   }
-  [[nodiscard]] FP4_HD constexpr int64_t scale_offset(int64_t row, int64_t block) const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE constexpr int64_t scale_offset(int64_t row, int64_t block) const noexcept {
     return ScaleLayout::offset(row, block, blocks_per_row());
   }
 };
 
 }  // namespace fp4
-FP4_EXACT_END

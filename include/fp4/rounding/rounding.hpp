@@ -7,7 +7,6 @@
 #include "../format/types.hpp"
 #include "../random/philox.hpp"
 
-FP4_EXACT_BEGIN
 namespace fp4 {
 
 /// Category of a rounding argument.
@@ -51,7 +50,7 @@ struct stochastic {
 namespace detail {
 
 /// Reverses the bits of the low byte.
-FP4_HD constexpr uint32_t reverse_byte(uint32_t b) noexcept {
+FP4_HD FP4_INLINE constexpr uint32_t reverse_byte(uint32_t b) noexcept {
   b = (b & 0xF0u) >> 4 | (b & 0x0Fu) << 4;
   b = (b & 0xCCu) >> 2 | (b & 0x33u) << 2;
   return (b & 0xAAu) >> 1 | (b & 0x55u) << 1;
@@ -61,7 +60,7 @@ FP4_HD constexpr uint32_t reverse_byte(uint32_t b) noexcept {
 
 /// The 16 random bits that `word` gives to element `i` (0 to 3, in memory order) of the four it serves.
 /// In the order of the instruction's operands element 3 is `a`, 2 is `b`, 1 is `e` and 0 is `f`.
-[[nodiscard]] FP4_HD constexpr uint32_t element_bits(uint32_t word, int i) noexcept {
+[[nodiscard]] FP4_HD FP4_INLINE constexpr uint32_t element_bits(uint32_t word, int i) noexcept {
   uint32_t const b0 = word & 0xFFu, b1 = word >> 8 & 0xFFu, b2 = word >> 16 & 0xFFu, b3 = word >> 24;
   switch (i) {
     case 0: return b2 << 8 | b0;
@@ -73,7 +72,7 @@ FP4_HD constexpr uint32_t reverse_byte(uint32_t b) noexcept {
 
 /// Rounds x up in magnitude with probability floor(fraction * 2^16) / 2^16, using 16 random bits; saturates.
 /// NaN gives +6. Integer-only.
-[[nodiscard]] FP4_HD constexpr e2m1 round_stochastic(float x, uint32_t random16) noexcept {
+[[nodiscard]] FP4_HD FP4_INLINE constexpr e2m1 round_stochastic(float x, uint32_t random16) noexcept {
   uint32_t const u = detail::float_bits(x);
   uint32_t const a = u & detail::magnitude_mask;
   uint32_t const sign = u >> 28 & 8u;
@@ -89,11 +88,11 @@ FP4_HD constexpr uint32_t reverse_byte(uint32_t b) noexcept {
 
 /// Encodes one element whose rounding needs no random bits.
 template <class Element>
-[[nodiscard]] FP4_HD constexpr Element encode(float x, nearest_even) noexcept {
+[[nodiscard]] FP4_HD FP4_INLINE constexpr Element encode(float x, nearest_even) noexcept {
   return Element::from_float(x);
 }
 template <class Element>
-[[nodiscard]] FP4_HD constexpr Element encode(float x, toward_zero) noexcept {
+[[nodiscard]] FP4_HD FP4_INLINE constexpr Element encode(float x, toward_zero) noexcept {
   return Element::from_float_toward_zero(x);
 }
 
@@ -101,4 +100,3 @@ template <class T>
 inline constexpr bool is_stochastic_v = std_types::is_same<T, stochastic>::value;
 
 }  // namespace fp4
-FP4_EXACT_END
