@@ -20,8 +20,6 @@ struct avx2_backend : portable_backend {
   template <number_range Range>
   using constant = std_types::integral_constant<number_range, Range>;
 
-  static constexpr bool notices_nan = true;
-
   static void exact_scales(fp4::detail::exact_tensor const& tensor, int blocks, tile_scales& scales) noexcept {
     avx2::exact_scales(tensor, blocks, scales);
   }
@@ -36,8 +34,8 @@ struct avx2_backend : portable_backend {
   }
 
   template <int BlockSize, class In>
-  static bool block_amax(In const* x, int blocks, float* amax) noexcept {
-    return avx2::block_amax<BlockSize>(x, blocks, amax);
+  static void block_amax(In const* x, int blocks, tile_scales& scales) noexcept {
+    scales.has_nan = avx2::block_amax<BlockSize>(x, blocks, scales.amax_read_ahead, scales.amax);
   }
 
   template <class In>

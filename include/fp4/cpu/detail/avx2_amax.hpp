@@ -90,12 +90,16 @@ FP4_INLINE uint32_t largest_lane(__m256i v) noexcept {
   return static_cast<uint32_t>(_mm256_cvtsi256_si32(v));
 }
 
-/// portable_backend::block_amax. True where a value is NaN. Writes zeros after amax[blocks - 1] to a multiple of 8.
+/// Largest magnitude of each block, NaN ignored; true where a value is NaN. Writes zeros after amax[blocks - 1] to a
+/// multiple of 8.
 template <int BlockSize, class In>
-FP4_NOINLINE bool block_amax(In const* x, int blocks, float* amax) noexcept {
+FP4_NOINLINE bool block_amax(In const* x, int blocks, int read_ahead, float* amax) noexcept {
   __m256i largest = _mm256_setzero_si256();
   int b = 0;
   for (; b + 8 <= blocks; b += 8) {
+    if (read_ahead != 0) {
+      for (int i = 0; i < 8 * BlockSize; i += 64) { prefetch<32 * sizeof(In)>(x + b * BlockSize + i, read_ahead); }
+    }
     __m256i const found = amax_of_eight_blocks<BlockSize>(x + b * BlockSize);
     largest = _mm256_max_epi32(largest, found);
     store_ints(amax + b, found);

@@ -73,7 +73,11 @@ FP4_NOINLINE void nearest_codes(float first_divisor, In const* x, int sixteens, 
   using rounder = nearest_rounder<Rule, Range>;
   __m256 const divisor = all(first_divisor);
   for (; sixteens >= 4; sixteens -= 4) {
-    prefetch<64 * sizeof(In)>(x, read_ahead);
+    if constexpr (waits_for_memory<Rule, nearest_even, In>) {
+      prefetch<32 * sizeof(In)>(x + 32, read_ahead);
+    } else {
+      prefetch<64 * sizeof(In)>(x, read_ahead);
+    }
     __m256i bytes[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {

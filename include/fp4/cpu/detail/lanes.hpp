@@ -34,6 +34,16 @@ FP4_INLINE void store(T* to, V const& v) noexcept {
   std::memcpy(to, &v, sizeof v);
 }
 
+/// True where every lane of a comparison holds.
+template <class I>
+FP4_INLINE bool all_true(I const& mask) noexcept {
+  constexpr int words = sizeof(I) / 8;
+  uint64_t word[words];
+  std::memcpy(word, &mask, sizeof mask);
+  for (int i = 1; i < words; ++i) { word[0] &= word[i]; }
+  return word[0] == ~uint64_t{0};
+}
+
 /// v >= 0 becomes the nearest value of an unsigned scale format, ties to even, saturating; `code` its code.
 /// Adding E * 2^(23 - mantissa bits), E the power of two of v but at least that of the smallest normal, rounds v to its
 /// step and leaves the count of steps in the low bits.

@@ -34,17 +34,18 @@ FP4_INLINE void exact_scales_in_lanes(fp4::detail::exact_tensor const& tensor, i
     I low_code, high_code;
     round_scale<ue4m3>(low, low_code);
     round_scale<ue4m3>(high, high_code);
-    F factor = per_value / low;
-    for (int i = 0; i < Lanes; ++i) {
-      ue4m3 code{static_cast<uint8_t>(low_code[i])};
-      if (!ordinary || low_code[i] != high_code[i] || !(value[i] >= 1e-30f)) {
-        code = tensor.scale_for(b + i < blocks ? scales.amax[b + i] : 0.0f);
-        factor[i] = per_value / code.to_float();
-      }
-      scales.code[b + i] = code.bits;
-      if (!ordinary || code.bits == 0) { factor[i] = 0.0f; }
+    F const quotient = per_value / low;
+    I const has_factor = low_code > 0;
+    store(scales.factor + b, reinterpret_cast<I>(quotient) & has_factor);
+    for (int i = 0; i < Lanes; ++i) { scales.code[b + i] = static_cast<uint8_t>(low_code[i]); }
+    I const certain = (low_code == high_code) & (value >= 1e-30f);
+    if (ordinary && all_true(certain)) { continue; }
+    for (int i = b; i < b + Lanes; ++i) {
+      if (ordinary && certain[i - b] != 0) { continue; }
+      ue4m3 const code = tensor.scale_for(i < blocks ? scales.amax[i] : 0.0f);
+      scales.code[i] = code.bits;
+      scales.factor[i] = ordinary && code.bits != 0 ? per_value / code.to_float() : 0.0f;
     }
-    store(scales.factor + b, factor);
   }
 }
 
@@ -133,15 +134,17 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
       exponent = exponent > 0x3F800000 ? exponent : (I{} + 0x3F800000);
       I const magic = exponent + (22 << 23);
       F const q = (reinterpret_cast<F>(bounded) + reinterpret_cast<F>(magic)) - reinterpret_cast<F>(magic);
-      F const error = q * decoded[g] - a;
+      F const error = q - z;  // in units of the decoded scale, since z is a over it to within a few ulp
       sum[g] += error * error;
     }
   }
 
   alignas(32) float errors[together + 1];
-  F least_sum = sum[0];
+  F least_sum;
   for (int g = 0; g < groups; ++g) {
+    sum[g] *= decoded[g] * decoded[g];
     store(errors + g * Lanes, sum[g]);
+    if (g == 0) { least_sum = sum[g]; }
     least_sum = sum[g] < least_sum ? sum[g] : least_sum;
   }
   float least_near = fp4::detail::float_max;
@@ -156,8 +159,10 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
   }
   float const bound = bound_of(least_near);
   // As integers, so that no flag lets the compiler forget NaN.
-  bool const decides = float_bits(power) > float_bits(1e-25f) && float_bits(power) < float_bits(1e30f) &&
-                       float_bits(decode) < infinity_bits;
+  bool const lanes_are_candidates = candidates >= together || codes.last == ue4m3::max_code;
+  bool const decides = lanes_are_candidates && float_bits(power) > float_bits(1e-25f) &&
+                       float_bits(power) < float_bits(1e30f) && float_bits(decode) > float_bits(1e-15f) &&
+                       float_bits(decode) < float_bits(1e15f);
   int survivors = 0, last = 0;
   for (int i = 0; i < candidates; ++i) {
     if (errors[i] <= bound) { ++survivors, last = i; }

@@ -14,11 +14,9 @@ namespace fp4::cpu::detail {
 
 /// 64-bit Arm. Every processor has it.
 struct neon_backend : portable_backend {
-  static constexpr bool notices_nan = true;
-
   template <int BlockSize, class In>
-  static bool block_amax(In const* x, int blocks, float* amax) noexcept {
-    return neon::block_amax<BlockSize>(x, blocks, amax);
+  static void block_amax(In const* x, int blocks, tile_scales& scales) noexcept {
+    scales.has_nan = neon::block_amax<BlockSize>(x, blocks, scales.amax);
   }
 
   template <class In>

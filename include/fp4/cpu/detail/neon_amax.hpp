@@ -76,7 +76,7 @@ FP4_INLINE typename magnitudes<T>::lanes largest_of_blocks(T const* x) noexcept 
   }
 }
 
-/// scalar_backend::block_amax; true where a value is NaN.
+/// Largest magnitude of each block, NaN ignored; true where a value is NaN.
 template <int Size, class T>
 FP4_INLINE bool block_amax(T const* x, int blocks, float* amax) noexcept {
   using m = magnitudes<T>;
@@ -86,7 +86,7 @@ FP4_INLINE bool block_amax(T const* x, int blocks, float* amax) noexcept {
     auto const largest = largest_of_blocks<m::count, Size>(x + b * Size);
     if (m::largest(largest) > m::infinity) {
       has_nan = true;
-      scalar_backend::block_amax<Size>(x + b * Size, m::count, amax + b);
+      for (int i = b; i < b + m::count; ++i) { amax[i] = scalar_backend::amax(x + i * Size, Size); }
     } else {
       m::store_values(amax + b, largest);
     }

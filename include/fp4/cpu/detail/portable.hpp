@@ -30,8 +30,8 @@ struct portable_backend : scalar_backend {
   }
 
   template <int BlockSize, class In>
-  static void block_amax(In const* x, int blocks, float* amax) noexcept {
-    for (int b = 0; b < blocks; ++b) { amax[b] = portable_backend::amax(x + b * BlockSize, BlockSize); }
+  static void block_amax(In const* x, int blocks, tile_scales& scales) noexcept {
+    for (int b = 0; b < blocks; ++b) { scales.amax[b] = portable_backend::amax(x + b * BlockSize, BlockSize); }
   }
 
   template <class In>

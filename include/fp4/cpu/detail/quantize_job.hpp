@@ -202,7 +202,7 @@ class quantize_job {
       bool has_nan = false;
       for (int r = 0; r < height; ++r) {
         copy_row(in_.row(first_row + r) + column, width, blocks * block_size, values[r]);
-        find_amaxes<Backend, block_size>(values[r], blocks, scales);
+        Backend::template block_amax<block_size>(values[r], blocks, scales);
         has_nan = has_nan || scales.has_nan;
         for (int b = 0; b < blocks; ++b) { amax[b] = amax[b] < scales.amax[b] ? scales.amax[b] : amax[b]; }
       }

@@ -40,7 +40,15 @@ struct tile_scales {
   bool has_nan = true;                         ///< False where every value is known to be a number.
   number_range range = number_range::unknown;  ///< For backends that look at it.
   int read_ahead = 0;  ///< Bytes from a value to one that will be needed soon: worth a prefetch. 0 if there is none.
+  int amax_read_ahead = 0;  ///< The same for the pass that finds amaxes.
 };
+
+/// True where rounding is so quick that a tile waits for memory: then the pass that finds amaxes asks for the first
+/// half of each 64 values ahead, and the pass that rounds for the second, so that memory works all the time. Elsewhere
+/// rounding leaves time enough to ask for everything.
+template <element_rule Rule, class Rounding, class In>
+inline constexpr bool waits_for_memory =
+    Rule == element_rule::multiply&& std_types::is_same<Rounding, nearest_even>::value && sizeof(In) == 4;
 
 /// Where a tile draws its random bits: sixteen elements from `position`, the next from position + 1, ...
 struct random_source {
@@ -73,13 +81,12 @@ inline constexpr value_table<Number> values_of{};
 
 struct scalar_backend {
   static constexpr bool has_vectors = false;
-  /// True where block_amax returns whether a value is NaN.
-  static constexpr bool notices_nan = false;
 
-  /// Largest magnitude of each block, NaN ignored.
+  /// Largest magnitude of each block, NaN ignored: scales.amax. A backend that notices where there is no NaN clears
+  /// scales.has_nan.
   template <int BlockSize, class In>
-  static void block_amax(In const* x, int blocks, float* amax) noexcept {
-    for (int b = 0; b < blocks; ++b) { amax[b] = scalar_backend::amax(x + b * BlockSize, BlockSize); }
+  static void block_amax(In const* x, int blocks, tile_scales& scales) noexcept {
+    for (int b = 0; b < blocks; ++b) { scales.amax[b] = scalar_backend::amax(x + b * BlockSize, BlockSize); }
   }
 
   /// Largest magnitude of `count` values, NaN ignored.

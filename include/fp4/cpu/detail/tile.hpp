@@ -7,16 +7,6 @@
 FP4_EXACT_BEGIN
 namespace fp4::cpu::detail {
 
-/// Fills scales.amax, and has_nan where the backend notices.
-template <class Backend, int BlockSize, class In>
-void find_amaxes(In const* x, int blocks, tile_scales& scales) noexcept {
-  if constexpr (Backend::notices_nan) {
-    scales.has_nan = Backend::template block_amax<BlockSize>(x, blocks, scales.amax);
-  } else {
-    Backend::template block_amax<BlockSize>(x, blocks, scales.amax);
-  }
-}
-
 /// Finds the scale codes and factors of blocks from their amaxes. `values(b)` gives the values of block b as a function
 /// of the element index, `count` of them: a scaling that chooses by error looks at them.
 template <class Backend, class Format, class Tensor, class Values>
@@ -47,12 +37,16 @@ void find_scales(Tensor const& tensor, int blocks, int count, Values const& valu
   }
 }
 
+/// True where `exact` goes by way of near_multiplier.
+template <class Backend, class Tensor, class Rounding>
+inline constexpr bool is_nearly_exact_v = Backend::has_vectors&&
+    std_types::is_same<Tensor, fp4::detail::exact_tensor>::value&& std_types::is_same<Rounding, nearest_even>::value;
+
 /// Codes of whole blocks, by the backend's convert or by a way around a slow scaling.
 template <class Backend, class Format, class Tensor, class Rounding, class In>
 void find_codes(Tensor const& tensor, Rounding rounding, random_source random, In const* x, int blocks,
                 tile_scales const& scales, uint8_t* codes) noexcept {
-  if constexpr (Backend::has_vectors && std_types::is_same<Tensor, fp4::detail::exact_tensor>::value &&
-                std_types::is_same<Rounding, nearest_even>::value) {
+  if constexpr (is_nearly_exact_v<Backend, Tensor, Rounding>) {
     exact_codes<Backend, Format>(tensor, x, blocks, scales, codes);
   } else {
     Backend::template convert<Format>(tensor, rounding, random, x, blocks, scales, codes);
@@ -67,7 +61,10 @@ FP4_NOINLINE void quantize_tile(Tensor const& tensor, Rounding rounding, random_
   if constexpr (Tensor::scales == scale_rule::none) {
     scales.factor[0] = tensor.encode;
   } else {
-    find_amaxes<Backend, size>(x, blocks, scales);
+    constexpr element_rule rule =
+        is_nearly_exact_v<Backend, Tensor, Rounding> ? element_rule::multiply : Tensor::elements;
+    scales.amax_read_ahead = waits_for_memory<rule, Rounding, In> ? scales.read_ahead : 0;
+    Backend::template block_amax<size>(x, blocks, scales);
     find_scales<Backend, Format>(
         tensor, blocks, size, [x](int b) { return [x, b](int i) { return as_float(x[b * size + i]); }; }, scales);
   }
