@@ -54,6 +54,14 @@ using std_types::uint8_t;
 #define FP4_NOINLINE __attribute__((noinline))
 #endif
 
+// As FP4_INLINE, for integer-only code that returns a float. With -ffast-math g++ takes the constants +0 and -0 for
+// equal wherever that code is inlined, so there it stays a function of its own.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__FAST_MATH__)
+#define FP4_INLINE_TO_FLOAT inline __attribute__((optimize("no-fast-math,fp-contract=off")))
+#else
+#define FP4_INLINE_TO_FLOAT FP4_INLINE
+#endif
+
 // GNU vector extensions: v * c, v < c ? v : c on whole registers. Elsewhere only the scalar path exists.
 #if defined(__GNUC__) && !defined(__CUDACC__) && !defined(FP4_NO_VECTOR_EXTENSIONS) && \
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -6,7 +6,9 @@
 namespace fp4::detail {
 
 FP4_HD FP4_INLINE constexpr uint32_t float_bits(float x) noexcept { return __builtin_bit_cast(uint32_t, x); }
-FP4_HD FP4_INLINE constexpr float bits_float(uint32_t bits) noexcept { return __builtin_bit_cast(float, bits); }
+FP4_HD FP4_INLINE_TO_FLOAT constexpr float bits_float(uint32_t bits) noexcept {
+  return __builtin_bit_cast(float, bits);
+}
 
 inline constexpr uint32_t magnitude_mask = 0x7FFFFFFFu;
 inline constexpr uint32_t infinity_bits = 0x7F800000u;

@@ -27,7 +27,7 @@ struct float16 {
   }
 
   /// Exact.
-  [[nodiscard]] FP4_HD FP4_INLINE constexpr float to_float() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE_TO_FLOAT constexpr float to_float() const noexcept {
     uint32_t const sign = (bits & 0x8000u) << 16;
     uint32_t const a = bits & 0x7FFFu;
     if (a >= 0x7C00u) {
@@ -56,7 +56,7 @@ struct bfloat16 {
   }
 
   /// Exact.
-  [[nodiscard]] FP4_HD FP4_INLINE constexpr float to_float() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE_TO_FLOAT constexpr float to_float() const noexcept {
     return detail::bits_float(static_cast<uint32_t>(bits) << 16);
   }
 

@@ -93,7 +93,7 @@ struct minifloat {
   }
 
   /// The exact value; a NaN code gives a quiet NaN.
-  [[nodiscard]] FP4_HD FP4_INLINE constexpr float to_float() const noexcept {
+  [[nodiscard]] FP4_HD FP4_INLINE_TO_FLOAT constexpr float to_float() const noexcept {
     uint32_t const sign = (bits & sign_bit) != 0 ? 0x80000000u : 0u;
     uint32_t const magnitude = bits & magnitude_bits;
     if (is_nan()) { return detail::bits_float(sign | 0x7FC00000u); }
