@@ -139,8 +139,10 @@ using std_types::uint8_t;
 #define FP4_EXACT_BEGIN
 #define FP4_EXACT_END
 #elif defined(__clang__)
-#if defined(__FAST_MATH__)
-#error "fp4: clang's pragmas do not restore exact arithmetic everywhere; compile without -ffast-math"
+// clang's -ffast-math still takes the values of ?:, of negations and of calls for finite between these brackets: where
+// one may be NaN, infinite or -0, bracketed code chooses with an `if` or on bits.
+#if defined(__FAST_MATH__) && !FP4_TARGET_X86_64
+#error "fp4: clang's pragmas do not restore exact arithmetic on this processor; compile without -ffast-math"
 #endif
 #if defined(__aarch64__)  // nothing to restore, and nothing that could be popped again
 #define FP4_EXACT_BEGIN

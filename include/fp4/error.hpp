@@ -4,9 +4,9 @@
 /// \file
 /// How a broken precondition is named, reported and thrown. Host only.
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -91,8 +91,8 @@ class precondition_error : public std::invalid_argument {
  private:
   static std::string number(double x) {
     char text[40];
-    bool const is_count = std::fabs(x) < 1e20 && x == std::floor(x);  // sizes and streams: every digit
-    std::snprintf(text, sizeof text, is_count ? "%.0f" : "%.10g", x);
+    std::snprintf(text, sizeof text, "%.20g", x);  // sizes and streams: every digit
+    if (text[std::strspn(text, "-0123456789")] != '\0') { std::snprintf(text, sizeof text, "%.10g", x); }
     return text;
   }
   check_result result_;

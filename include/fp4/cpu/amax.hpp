@@ -23,7 +23,7 @@ float row_amax(In const* x, int64_t count, Transform const& how) noexcept {
     } else {
       found = Backend::amax(x + c, n);
     }
-    largest = largest < found ? found : largest;
+    if (largest < found) { largest = found; }
   }
   return largest;
 }
@@ -49,7 +49,7 @@ FP4_NOINLINE void column_amaxes(matrix_view<In const> in, Transform const& how, 
       Backend::transpose(in.row(r) + c, in.stride, height, width, columns[0], tall);
       for (int i = 0; i < width; ++i) {
         float const found = row_amax<Backend>(columns[i], height, how);
-        amax[c + i] = amax[c + i] < found ? found : amax[c + i];
+        if (amax[c + i] < found) { amax[c + i] = found; }
       }
     }
   }
@@ -113,7 +113,9 @@ template <class In, class Transform = no_transform, class Direction = rowwise, c
       return row_amaxes(flat, how, rowwise{}, execution, p);
     }
   }();
-  for (float const a : amaxes) { largest = largest < a ? a : largest; }
+  for (float const a : amaxes) {
+    if (largest < a) { largest = a; }
+  }
   return largest;
 }
 

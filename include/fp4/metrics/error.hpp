@@ -9,6 +9,13 @@
 FP4_EXACT_BEGIN
 namespace fp4 {
 
+namespace detail {
+
+/// By the bits: under -ffast-math comparisons and calls take every number for finite.
+FP4_INLINE bool is_finite(float x) noexcept { return (float_bits(x) & magnitude_mask) < infinity_bits; }
+
+}  // namespace detail
+
 /// How far decoded values are from the originals. Pairs in which either is not finite are left out of the sums.
 struct error_report {
   int64_t values = 0;      ///< pairs compared
@@ -28,10 +35,10 @@ template <class T, class U>
   int64_t count = 0;
   for (int64_t r = 0; r < original.rows; ++r) {
     for (int64_t c = 0; c < original.cols; ++c) {
-      double const x = static_cast<double>(detail::as_float(original.row(r)[c]));
-      double const y = static_cast<double>(detail::as_float(decoded.row(r)[c]));
+      float const before = detail::as_float(original.row(r)[c]), after = detail::as_float(decoded.row(r)[c]);
+      if (!detail::is_finite(before) || !detail::is_finite(after)) { continue; }
+      double const x = static_cast<double>(before), y = static_cast<double>(after);
       double const error = y - x;
-      if (!(std::fabs(error) <= 1e300)) { continue; }
       signal += x * x, power += y * y, cross += x * y, noise += error * error;
       largest = largest < std::fabs(error) ? std::fabs(error) : largest;
       ++count;
@@ -43,8 +50,13 @@ template <class T, class U>
   report.noise = noise;
   report.max_error = largest;
   report.mean_square = count > 0 ? noise / static_cast<double>(count) : 0;
-  report.sqnr_db = 10 * std::log10(signal / noise);
-  if (noise == 0) { report.sqnr_db = count > 0 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN(); }
+  constexpr double infinite = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
+  report.sqnr_db = none;
+  if (noise > 0) {
+    report.sqnr_db = 10 * std::log10(signal / noise);
+  } else if (count > 0) {
+    report.sqnr_db = infinite;
+  }
   report.relative_l2 = noise == 0 ? 0 : std::sqrt(noise / signal);
   report.cosine = signal == 0 && power == 0 ? 1 : cross / std::sqrt(signal * power);
   return report;
@@ -81,8 +93,9 @@ template <class T, class Format, class Layout, class Byte, class U>
         if (a > detail::infinity_bits) { continue; }
         element const code = element_at<Format>(q.code_row(r), c);
         bool const largest = (code.bits & element::magnitude_bits) == element::max_code;
-        saturated =
-            saturated || (largest && std::fabs(static_cast<double>(x)) > 6.5 / 6 * std::fabs(static_cast<double>(y)));
+        float const size = detail::bits_float(a),
+                    held = detail::bits_float(detail::float_bits(y) & detail::magnitude_mask);
+        saturated = saturated || (largest && static_cast<double>(size) > 6.5 / 6 * static_cast<double>(held));
         any = any || a != 0;
         kept = kept || y != 0.0f;
       }

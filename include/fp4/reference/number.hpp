@@ -37,8 +37,8 @@ inline float product(float a, float b) { return round_to_float(static_cast<doubl
 inline float quotient(float a, float b) { return round_to_float(static_cast<double>(a) / static_cast<double>(b)); }
 inline float reciprocal(float a) { return quotient(1.0f, a); }
 
-// clang with -ffast-math takes the values of `?:` and of calls for finite, whatever the pragmas say. So the
-// fields of a number tell what it is, and choices between numbers are `if`s.
+// clang with -ffast-math takes the values of `?:`, of calls and of negations for finite, whatever the pragmas say. So
+// the fields of a number tell what it is, its sign is a bit, and choices between numbers are `if`s.
 inline uint64_t bits_of(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
@@ -50,9 +50,21 @@ inline bool is_infinite(double x) { return bits_of(x) << 1 == uint64_t{0x7FF} <<
 inline bool is_nan(float x) { return is_nan(static_cast<double>(x)); }
 inline bool is_infinite(float x) { return is_infinite(static_cast<double>(x)); }
 
+inline double negated(double x) {
+  uint64_t const bits = bits_of(x) ^ uint64_t { 1 } << 63;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+inline float negated(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof x);
+  bits ^= uint32_t{1} << 31;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
 template <class Real>
 Real negated_if(bool condition, Real x) {
-  if (condition) { x = -x; }
+  if (condition) { x = negated(x); }
   return x;
 }
 inline float magnitude(float x) { return negated_if(is_negative(static_cast<double>(x)), x); }
@@ -105,11 +117,12 @@ template <class Number>
 double value_of(int code) {
   constexpr int sign = 1 << (Number::exponent_bits + Number::mantissa_bits);
   int const unsigned_code = code % sign;
-  double value = std::numeric_limits<double>::quiet_NaN();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  double value = nan;
   if (unsigned_code <= largest_code<Number>()) {
     value = magnitudes<Number>()[static_cast<size_t>(unsigned_code)];
   } else if (Number::specials == float_specials::infinity_and_nan && unsigned_code == largest_code<Number>() + 1) {
-    value = std::numeric_limits<double>::infinity();
+    value = infinite;
   }
   return negated_if(Number::is_signed && code / sign % 2 == 1, value);
 }

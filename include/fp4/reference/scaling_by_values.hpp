@@ -90,7 +90,7 @@ inline float block_error_of(block_error measure, tensor_factors const& t, block 
   float total = 0;
   for (float const x : b.values) {
     float const decoded = quotient(product(product(default_element(t, sf, x), sf), t.amax), t.range);
-    float const error = sum(decoded, -x);
+    float const error = sum(decoded, negated(x));
     if (is_nan(error)) { return error; }
     switch (measure) {
       case block_error::mean_square: total = sum(total, product(error, error)); break;
@@ -158,7 +158,9 @@ template <class Element>
 int element_code(ggml const&, tensor_factors const&, block const&, float sf, float x, nearest_even, uint32_t) {
   int best = 0;
   for (int code = 1; code < 16; ++code) {
-    auto const distance = [&](int c) { return magnitude(sum(product(static_cast<float>(value_of<e2m1>(c)), sf), -x)); };
+    auto const distance = [&](int c) {
+      return magnitude(sum(product(static_cast<float>(value_of<e2m1>(c)), sf), negated(x)));
+    };
     if (distance(code) < distance(best)) { best = code; }
   }
   return best;

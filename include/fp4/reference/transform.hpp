@@ -17,7 +17,7 @@ inline std::vector<float> hadamard_product(std::vector<float> x) {
       if (first) {
         y[i] = sum(x[i], x[i + h]);
       } else {
-        y[i] = sum(x[i - h], -x[i]);
+        y[i] = sum(x[i - h], negated(x[i]));
       }
     }
     x = y;

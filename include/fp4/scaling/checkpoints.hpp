@@ -12,9 +12,12 @@ namespace fp4 {
 /// compressed-tensors' global scale: 2688 / max(amax, FLT_MIN), 1 where that is not finite or the amax is infinite.
 [[nodiscard]] FP4_HD constexpr float compressed_tensors_encode(tensor_scale scale) noexcept {
   if (scale.made_from() != tensor_scale::source::amax) { return scale.encode(); }
-  float const amax = scale.stored() > detail::float_min_normal ? scale.stored() : detail::float_min_normal;
+  float amax = scale.stored();
+  detail::at_least(amax, detail::float_min_normal);
   float const factor = scale.range() / amax;
-  return factor > 0.0f && factor <= detail::float_max ? factor : 1.0f;
+  uint32_t const bits = detail::float_bits(factor);
+  if (bits == 0 || bits >= detail::infinity_bits) { return 1.0f; }
+  return factor;
 }
 
 namespace detail {

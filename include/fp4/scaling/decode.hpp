@@ -20,12 +20,18 @@ struct block_decoder {
         tensor(1.0f),
         per_range(1.0f / scale.range()) {
     switch (decoding) {
-      case decode_rule::amax_over_range: tensor = from_amax ? scale.bounded_amax() : scale.decode(); break;
+      case decode_rule::amax_over_range:
+        tensor = scale.decode();
+        if (from_amax) { tensor = scale.bounded_amax(); }
+        break;
       case decode_rule::product: tensor = scale.decode(); break;
       case decode_rule::quotient: tensor = scale.encode(); break;
       case decode_rule::ratio: tensor = compressed_tensors_encode(scale); break;
       case decode_rule::block_only: break;
-      case decode_rule::tensor_only: tensor = from_amax ? 1.0f / scale.encode() : scale.decode(); break;
+      case decode_rule::tensor_only:
+        tensor = scale.decode();
+        if (from_amax) { tensor = 1.0f / scale.encode(); }
+        break;
     }
   }
 
@@ -56,7 +62,8 @@ struct block_decoder {
     uint32_t const sign = detail::float_bits(q) & 0x80000000u;
     if (q == 0.0f || block_factor == 0.0f) { return detail::bits_float(sign); }
     float const scaled = q * block_factor;
-    return rule == decode_rule::quotient ? scaled / tensor : scaled;
+    if (rule == decode_rule::quotient) { return scaled / tensor; }
+    return scaled;
   }
 
  private:

@@ -50,16 +50,22 @@ class tensor_scale {
   [[nodiscard]] FP4_HD constexpr float encode() const noexcept {
     if (source_ == source::encode) { return value_; }
     if (source_ == source::amax && no_scale()) { return 1.0f; }
-    float const factor = (source_ == source::amax ? range_ : 1.0f) / value_;
-    return factor < detail::float_max ? factor : detail::float_max;
+    float factor = 1.0f / value_;
+    if (source_ == source::amax) { factor = range_ / value_; }
+    detail::limit(factor, detail::float_max);
+    return factor;
   }
 
   /// The factor that decoded values are multiplied by: bounded amax / range, or 1 / encode; 1 for an amax of 0.
   [[nodiscard]] FP4_HD constexpr float decode() const noexcept {
     if (source_ == source::decode) { return value_; }
-    if (source_ == source::amax) { return value_ == 0.0f ? 1.0f : bounded_amax() / range_; }
-    float const factor = 1.0f / value_;
-    return factor < detail::float_max ? factor : detail::float_max;
+    if (source_ == source::amax) {
+      if ((detail::float_bits(value_) & detail::magnitude_mask) == 0) { return 1.0f; }
+      return bounded_amax() / range_;
+    }
+    float factor = 1.0f / value_;
+    detail::limit(factor, detail::float_max);
+    return factor;
   }
 
   /// amax(), but where positive at least range * 2^-128, so that decode() never falls below the reciprocal of the
@@ -67,7 +73,9 @@ class tensor_scale {
   [[nodiscard]] FP4_HD constexpr float bounded_amax() const noexcept {
     float const a = amax();
     float const least = range_ * 0x1p-64f * 0x1p-64f;
-    return a > 0.0f && a < least ? least : a;
+    uint32_t const bits = detail::float_bits(a);
+    if (bits > 0 && bits < detail::float_bits(least)) { return least; }
+    return a;
   }
 
   /// True for an amax that is not negative and not NaN, or a positive finite factor.

@@ -132,9 +132,11 @@ struct four_over_six_tensor : transformer_engine_multiplier {
       float const magnitude = bits_float(float_bits(error) & magnitude_mask);
       if (measure == block_error::largest) {
         uint32_t const a = float_bits(magnitude), most = float_bits(sum);  // as integers, so that NaN is the largest
-        sum = a > most ? magnitude : sum;
+        if (a > most) { sum = magnitude; }
+      } else if (measure == block_error::mean_absolute) {
+        sum = sum + magnitude;
       } else {
-        sum = sum + (measure == block_error::mean_absolute ? magnitude : product(error, error));
+        sum = sum + product(error, error);
       }
     }
     return sum;

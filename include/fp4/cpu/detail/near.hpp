@@ -42,9 +42,12 @@ FP4_INLINE void exact_scales_in_lanes(fp4::detail::exact_tensor const& tensor, i
     if (ordinary && all_true(certain)) { continue; }
     for (int i = b; i < b + Lanes; ++i) {
       if (ordinary && certain[i - b] != 0) { continue; }
-      ue4m3 const code = tensor.scale_for(i < blocks ? scales.amax[i] : 0.0f);
+      float own = 0.0f, factor = 0.0f;
+      if (i < blocks) { own = scales.amax[i]; }
+      ue4m3 const code = tensor.scale_for(own);
+      if (ordinary && code.bits != 0) { factor = per_value / code.to_float(); }
       scales.code[i] = code.bits;
-      scales.factor[i] = ordinary && code.bits != 0 ? per_value / code.to_float() : 0.0f;
+      scales.factor[i] = factor;
     }
   }
 }
@@ -140,22 +143,23 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
   }
 
   alignas(32) float errors[together + 1];
-  F least_sum;
+  I least_sum = I{} + static_cast<int32_t>(magnitude_mask);  // as bits: sums are not negative
   for (int g = 0; g < groups; ++g) {
     sum[g] *= decoded[g] * decoded[g];
     store(errors + g * Lanes, sum[g]);
-    if (g == 0) { least_sum = sum[g]; }
-    least_sum = sum[g] < least_sum ? sum[g] : least_sum;
+    I const bits = reinterpret_cast<I>(sum[g]);
+    least_sum = bits < least_sum ? bits : least_sum;
   }
-  float least_near = fp4::detail::float_max;
-  for (int i = 0; i < Lanes; ++i) { least_near = least_sum[i] < least_near ? least_sum[i] : least_near; }
+  int32_t least_bits = least_sum[0];
+  for (int i = 1; i < Lanes; ++i) { least_bits = least_sum[i] < least_bits ? least_sum[i] : least_bits; }
+  float least_near = bits_float(static_cast<uint32_t>(least_bits));
   auto const bound_of = [power](float least) { return least * 1.0001f + power * 1e-6f; };
   if (candidates > together) {
     float factor = values_of<ue4m3>.value[codes.last];
     float const value = factor * decode;
     tensor.factor(factor, factor, factor);
     errors[together] = near_error(x, count, factor, value, bound_of(least_near));
-    least_near = errors[together] < least_near ? errors[together] : least_near;
+    if (errors[together] < least_near) { least_near = errors[together]; }
   }
   float const bound = bound_of(least_near);
   // As integers, so that no flag lets the compiler forget NaN.
@@ -198,8 +202,8 @@ FP4_INLINE void four_over_six_in_lanes(fp4::detail::four_over_six_tensor const& 
       tensor.factor(factor[k], factor[k], factor[k]);
     }
     for (int i = 0; i < count; ++i) {
-      F x;
-      for (int lane = 0; lane < Lanes; ++lane) { x[lane] = first + lane < blocks ? values(first + lane)(i) : 0.0f; }
+      F x{};
+      for (int lane = 0; lane < Lanes && first + lane < blocks; ++lane) { x[lane] = values(first + lane)(i); }
       I const sign = reinterpret_cast<I>(x) & ~magnitude;
       for (int k = 0; k < 2; ++k) {
         F const z = x * factor[k];
@@ -226,8 +230,8 @@ FP4_INLINE void four_over_six_in_lanes(fp4::detail::four_over_six_tensor const& 
     }
     I const to_4 = sum[0] < sum[1];
     code[1] = to_4 ? code[0] : code[1];
-    factor[1] = to_4 ? factor[0] : factor[1];
-    store(scales.factor + first, factor[1]);
+    I const chosen = to_4 ? reinterpret_cast<I>(factor[0]) : reinterpret_cast<I>(factor[1]);
+    store(scales.factor + first, chosen);
     for (int lane = 0; lane < Lanes; ++lane) { scales.code[first + lane] = static_cast<uint8_t>(code[1][lane]); }
   }
 }

@@ -49,8 +49,9 @@ struct portable_backend : scalar_backend {
     int32_t const m = m01 > m23 ? m01 : m23;
     // A NaN wins over every number as an integer: then it is left out one by one.
     if (m > static_cast<int32_t>(infinity_bits)) { return scalar_backend::amax(x, count); }
-    float const rest = scalar_backend::amax(x + whole, count - whole);
-    return bits_float(static_cast<uint32_t>(m)) < rest ? rest : bits_float(static_cast<uint32_t>(m));
+    uint32_t const most = static_cast<uint32_t>(m);
+    uint32_t const rest = float_bits(scalar_backend::amax(x + whole, count - whole));
+    return bits_float(most < rest ? rest : most);
   }
 
   template <class Scale, class Tensor>

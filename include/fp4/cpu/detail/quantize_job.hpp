@@ -204,7 +204,9 @@ class quantize_job {
         copy_row(in_.row(first_row + r) + column, width, blocks * block_size, values[r]);
         Backend::template block_amax<block_size>(values[r], blocks, scales);
         has_nan = has_nan || scales.has_nan;
-        for (int b = 0; b < blocks; ++b) { amax[b] = amax[b] < scales.amax[b] ? scales.amax[b] : amax[b]; }
+        for (int b = 0; b < blocks; ++b) {
+          if (amax[b] < scales.amax[b]) { amax[b] = scales.amax[b]; }
+        }
       }
       std::memcpy(scales.amax, amax, sizeof amax);
       scales.has_nan = has_nan;
