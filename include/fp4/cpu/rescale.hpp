@@ -59,10 +59,12 @@ Scale nearest_scale(double numerator, double divisor) noexcept {
 }
 
 template <class Format, class Layout>
-FP4_NOINLINE rescale_report rescale_rows(quantized_view<Format, Layout> q, exact_factor from,
-                                         exact_factor to) noexcept {
+FP4_NOINLINE rescale_report rescale_rows(quantized_view<Format, Layout> q, tensor_scale from,
+                                         tensor_scale to) noexcept {
   using scale = typename Format::scale;
-  double const old_unit = from.numerator * to.divisor, new_unit = to.numerator * from.divisor;
+  exact_factor const old_factor(from), new_factor(to);
+  double const old_unit = old_factor.numerator * new_factor.divisor;
+  double const new_unit = new_factor.numerator * old_factor.divisor;
   rescale_report report;
   for (int64_t row = 0; row < q.rows; ++row) {
     for (int64_t block = 0; block < q.blocks_per_row(); ++block) {
@@ -104,7 +106,7 @@ rescale_report rescale(quantized_view<Format, Layout> q, tensor_scale from, tens
     }
   }
   detail::exact_environment const environment;
-  return detail::rescale_rows(q, detail::exact_factor(from), detail::exact_factor(to));
+  return detail::rescale_rows(q, from, to);
 }
 
 }  // namespace fp4::cpu
