@@ -74,10 +74,10 @@ input read(char const* path) {
 }
 
 /// Seconds in which all threads together read the values once: each word is or-ed to a sum, and that is all.
-double seconds_to_read(std::vector<float> const& values) {
+double seconds_to_read(std::vector<float> const& values, double budget) {
   auto const words = static_cast<std::int64_t>(values.size() / 8);
   std::uint64_t sum = 0;
-  double const seconds = report::median_seconds(0.5, [&] {
+  double const seconds = report::median_seconds(budget, [&] {
 #ifdef _OPENMP
 #pragma omp parallel for reduction(| : sum)
 #endif
@@ -95,13 +95,12 @@ double seconds_to_read(std::vector<float> const& values) {
 /// The table: a call is a row.
 class comparison {
  public:
-  explicit comparison(input const& given)
-      : matrix_(given.values), seconds_to_read_(seconds_to_read(matrix_.values)), table_(columns()) {
+  explicit comparison(input const& given) : matrix_(given.values), table_(columns()) {
     auto const bytes = static_cast<double>(matrix_.values.size() * sizeof(float));
     std::printf("%lld x %lld float32, %.1f MB (%s)\n", static_cast<long long>(matrix_.rows),
                 static_cast<long long>(matrix_.cols), bytes / 1e6, given.source.c_str());
     is_timed_ = bytes >= report::least_timed_bytes;
-    std::string const speed = report::gigabytes_per_second(bytes, seconds_to_read_);
+    std::string const speed = report::gigabytes_per_second(bytes, seconds_to_read(matrix_.values, 0.5));
     std::string const read =
         is_timed_ ? "a streaming read of the tensor runs at " + speed + " GB/s" : "the tensor is too small to time";
     std::printf("processor path: %s, %s; %s\n\n", fp4::cpu::name(fp4::cpu::best()), report::threads_text().c_str(),
@@ -117,10 +116,11 @@ class comparison {
       return table_.print_note(label, "needs a multiple of " + std::to_string(Transform::size) + " columns");
     }
     fp4::quantized<Format> q(matrix_.rows, matrix_.cols, Scaling::decoding);
+    double const reading = seconds_to_read(matrix_.values, 0.1);
     auto const result = report::measure(matrix_.view(), transform, q, memory_, 0.25, [&] {
       return fp4::quantize(matrix_.view(), q.view(), scaling, rounding, transform);
     });
-    double const share = 100 * seconds_to_read_ / result.quantize_seconds;
+    double const share = 100 * reading / result.quantize_seconds;
     std::vector<std::string> cells = {label};
     for (std::string const& cell : report::accuracy(result)) { cells.push_back(cell); }
     cells.push_back(report::gigabytes_per_second(result.bytes(), result.quantize_seconds));
@@ -140,7 +140,6 @@ class comparison {
   }
 
   matrix const& matrix_;
-  double seconds_to_read_;
   bool is_timed_ = false;
   io::table table_;
   report::scratch memory_;
@@ -162,7 +161,7 @@ SQNR         signal to quantization noise, higher is better: 6 dB more halve the
 saturated    blocks with a value that was clipped; in FP8, which has no blocks, values
 underflowed  blocks that are not zero but decode to zeros
 quantize     input bytes a second, with the pass that finds the largest magnitude where there is a tensor scale
-of a read    its share of the streaming read above, a plain loop over the same memory
+of a read    its share of a streaming read, a plain loop over the same memory, timed again just before it
 dequantize   output bytes a second
 Speeds are medians of up to 9 runs into memory that was there before. "Hadamard 16" spreads each value over 16
 columns and is undone, outside the time, before the error is measured.
