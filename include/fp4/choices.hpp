@@ -3,7 +3,7 @@
 
 /// \file
 /// The choices of one quantization as a bundle, and the preconditions of every quantizer, written once.
-/// reference, cpu and gpu take the same bundle and give the same bytes.
+/// Every implementation takes the same bundle and gives the same bytes.
 
 #include "layout/blocks.hpp"
 #include "layout/check.hpp"
@@ -87,8 +87,7 @@ check_result check(matrix_view<T> in, quantized_view<Format, Layout> out, tensor
   if (auto const found = check(in); !found.ok()) { return found; }
   int64_t const rows = chosen::is_columnwise ? in.cols : in.rows;
   int64_t const cols = chosen::is_columnwise ? in.rows : in.cols;
-  if (out.rows != rows) { return broken(errc::shape_mismatch, as_double(out.rows), as_double(rows)); }
-  if (out.cols != cols) { return broken(errc::shape_mismatch, as_double(out.cols), as_double(cols)); }
+  if (auto const found = check_same_shape(out.rows, out.cols, rows, cols); !found.ok()) { return found; }
   if (auto const found = check_quantized(out); !found.ok()) { return found; }
   if (auto const found = check(how.transform, cols); !found.ok()) { return found; }
   if (Format::has_tensor_scale) {
@@ -100,18 +99,34 @@ check_result check(matrix_view<T> in, quantized_view<Format, Layout> out, tensor
   if constexpr (is_stochastic_v<decltype(chosen::rounding)>) {
     auto const& r = how.rounding;
     int64_t const blocks = chosen::is_2d && chosen::is_columnwise ? Format::blocks(in.cols) : Format::blocks(cols);
-    int64_t const first = r.first_row < r.first_block ? r.first_row : r.first_block;
-    if (first < 0) { return broken(errc::bad_random_position, as_double(first), 0); }
-    if (r.blocks_per_row < 0 || (r.blocks_per_row > 0 && r.first_block + blocks > r.blocks_per_row)) {
+    int64_t const positions[] = {r.first_row, r.first_block, r.blocks_per_row};
+    for (int64_t const position : positions) {
+      if (position < 0) { return broken(errc::bad_random_position, as_double(position), 0); }
+      if (position > most_elements) {
+        return broken(errc::bad_random_position, as_double(position), as_double(most_elements));
+      }
+    }
+    bool const is_part = r.blocks_per_row > 0;
+    if (r.first_block + (is_part ? blocks : 0) > r.blocks_per_row) {
       return broken(errc::bad_random_position, as_double(r.first_block + blocks), as_double(r.blocks_per_row));
+    }
+    int64_t const row_blocks = is_part ? r.blocks_per_row : blocks;
+    if (row_blocks > 0 && r.first_row > most_elements / row_blocks) {
+      return broken(errc::bad_random_position, as_double(r.first_row), as_double(most_elements / row_blocks));
     }
     if (r.stream >> 63 != 0) { return broken(errc::bad_random_position, static_cast<double>(r.stream), 0x1p63); }
   }
   auto const input = rows_range(in.data, in.rows, in.stride, in.cols);
   auto const codes = rows_range(out.codes, out.rows, out.code_stride, Format::row_bytes(out.cols));
   auto const block_scales = rows_range(out.scales, 1, 0, out.scale_bytes_needed());
-  if (codes.overlaps(input) || block_scales.overlaps(input) || codes.overlaps(block_scales)) {
-    return broken(errc::overlapping_output, 0, 0);
+  auto const given = rows_range(scales.data, 1, 0, scales.count);
+  address_range const others[] = {input, given, block_scales};
+  for (auto const other : others) {
+    if (auto const found = check_apart(codes, other); !found.ok()) { return found; }
+  }
+  address_range const inputs[] = {input, given};
+  for (auto const other : inputs) {
+    if (auto const found = check_apart(block_scales, other); !found.ok()) { return found; }
   }
   return {};
 }
@@ -123,15 +138,18 @@ check_result check(quantized_view<Format, Layout, uint8_t const> in, tensor_scal
   using namespace detail;
   if (auto const found = check(out); !found.ok()) { return found; }
   if (auto const found = check_quantized(in); !found.ok()) { return found; }
-  if (out.rows != in.rows) { return broken(errc::shape_mismatch, as_double(out.rows), as_double(in.rows)); }
-  if (out.cols != in.cols) { return broken(errc::shape_mismatch, as_double(out.cols), as_double(in.cols)); }
+  if (auto const found = check_same_shape(out.rows, out.cols, in.rows, in.cols); !found.ok()) { return found; }
   if (Format::has_tensor_scale) {
     if (auto const found = check_tensor_scales(scales, in.rows); !found.ok()) { return found; }
   }
   auto const values = rows_range(out.data, out.rows, out.stride, out.cols);
   auto const codes = rows_range(in.codes, in.rows, in.code_stride, Format::row_bytes(in.cols));
   auto const block_scales = rows_range(in.scales, 1, 0, in.scale_bytes_needed());
-  if (values.overlaps(codes) || values.overlaps(block_scales)) { return broken(errc::overlapping_output, 0, 0); }
+  auto const given = rows_range(scales.data, 1, 0, scales.count);
+  address_range const inputs[] = {codes, block_scales, given};
+  for (auto const other : inputs) {
+    if (auto const found = check_apart(values, other); !found.ok()) { return found; }
+  }
   return {};
 }
 

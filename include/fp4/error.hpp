@@ -22,6 +22,7 @@ enum class errc {
   null_data,
   row_stride_too_small,
   shape_mismatch,
+  wrong_buffer_size,
   code_stride_too_small,
   scale_buffer_too_small,
   overlapping_output,
@@ -44,7 +45,9 @@ enum class errc {
     case errc::too_large: return "a matrix must have at most 2^56 elements, gaps between its rows included";
     case errc::null_data: return "data must not be null when there are elements";
     case errc::row_stride_too_small: return "the row stride must be at least the number of columns";
-    case errc::shape_mismatch: return "the output must have the shape of the result";
+    case errc::shape_mismatch:
+      return "shapes must fit: an output must have that of the result, decoded values that of the originals";
+    case errc::wrong_buffer_size: return "codes and scales must have as many bytes as their shape takes";
     case errc::code_stride_too_small: return "the code stride must be at least the packed bytes of a row";
     case errc::scale_buffer_too_small: return "the scale buffer must hold the whole padded layout";
     case errc::overlapping_output: return "output memory must not overlap the input or another output";
@@ -60,7 +63,8 @@ enum class errc {
       return "a sub-matrix must begin and end with blocks and with tiles of scales, and must have whole rows if it has "
              "more of them than a tile";
     case errc::bad_random_position:
-      return "the position must be non-negative, inside the whole matrix, and stream must be below 2^63";
+      return "the position must be non-negative, inside the whole matrix of at most 2^56 blocks, and stream must be "
+             "below 2^63";
     case errc::path_not_available: return "a forced path must exist on this processor";
     case errc::bad_thread_count: return "the number of threads must not be negative";
   }
@@ -99,7 +103,7 @@ class precondition_error : public std::invalid_argument {
 };
 
 /// Throws precondition_error unless `result` is ok. A build without exceptions prints it and aborts: call check()
-/// first.
+/// first. In a program of both kinds of units, either may happen in each.
 inline void require(check_result const& result, char const* where) {
   if (result.ok()) { return; }
 #if FP4_HAS_EXCEPTIONS

@@ -99,6 +99,29 @@ constexpr auto bundle(Arguments const&... arguments) noexcept {
                  std_types::remove_const_t<decltype(direction)>>{scaling, rounding, transform, shape, direction};
 }
 
+/// The preconditions of what was given as tensor scale for `rows` rows of the result.
+template <class Format, class Given>
+check_result check_given_scales(Given const& given, int64_t rows) noexcept {
+  constexpr bool is_one = std_types::is_same<Given, tensor_scale>::value;
+  constexpr bool is_view = std_types::is_same<Given, tensor_scales_view>::value;
+  static_assert(Format::has_tensor_scale || !(is_one || is_view || std_types::is_same<Given, per_row_scale>::value),
+                "a tensor scale was given, but this format has none");
+  if constexpr (is_one) { return check_tensor_scales({&given, 1}, rows); }
+  if constexpr (is_view) { return check_tensor_scales(given, rows); }
+  return {};
+}
+
+/// What can be checked of a call before anything is computed for it.
+template <class Format, class In, class Choices, class Given, class Execution>
+void require_call(matrix_view<In> in, Choices const& how, Given const& given, Execution execution, cpu::path path) {
+  constexpr char const* where = "fp4::quantize";
+  require(check(in), where);
+  require(check(how.transform, Choices::is_columnwise ? in.rows : in.cols), where);
+  require(check_given_scales<Format>(given, Choices::is_columnwise ? in.cols : in.rows), where);
+  require(check(execution), where);
+  require(cpu::check(path), where);
+}
+
 /// The tensor scales of a quantization: those given, or from the amax of what is quantized.
 template <class Format, class In, class Choices, class Given, class Execution>
 std::vector<tensor_scale> find_tensor_scales(matrix_view<In> in, Choices const& how, Given const& given,
@@ -142,6 +165,7 @@ std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, Sc
   auto const given = detail::pick<detail::tensor_scale_choice>(no_transform{}, chosen...);
   tensor_scale const placeholder = tensor_scale::from_amax(0.0f);
   require(check(in, out, {&placeholder, 1}, how), "fp4::quantize");
+  detail::require_call<Format>(in, how, given, execution, path);
   std::vector<tensor_scale> scales = detail::find_tensor_scales<Format>(in, how, given, execution, path);
   cpu::quantize(in, out, {scales.data(), static_cast<int64_t>(scales.size())}, how, execution, path);
   return scales;
@@ -160,13 +184,13 @@ std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, Sc
 template <class Format, class In, class Build = detail::this_build, class... Choices>
 [[nodiscard]] auto quantize(matrix_view<In> in, Choices const&... chosen) {
   detail::require_choices<Choices...>();
-  require(check(in), "fp4::quantize");
   auto const how = detail::bundle<Format>(chosen...);
   using bundle = std_types::remove_const_t<decltype(how)>;
   using layout = decltype(detail::pick<scale_layout_choice>(linear_scales{}, chosen...));
   auto const execution = detail::pick<execution_choice>(default_execution{}, chosen...);
   cpu::path const path = detail::pick<path_choice>(cpu::path::automatic, chosen...);
   auto const given = detail::pick<detail::tensor_scale_choice>(no_transform{}, chosen...);
+  detail::require_call<Format>(in, how, given, execution, path);
   quantized<Format, layout> result(bundle::is_columnwise ? in.cols : in.rows, bundle::is_columnwise ? in.rows : in.cols,
                                    decltype(bundle::scaling)::decoding);
   auto scales = detail::find_tensor_scales<Format>(in, how, given, execution, path);

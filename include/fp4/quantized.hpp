@@ -52,8 +52,12 @@ class quantized {
   [[nodiscard]] std::vector<std::uint8_t> const& codes() const noexcept { return codes_; }
   /// Block scales in ScaleLayout, padding included; empty for formats without.
   [[nodiscard]] std::vector<std::uint8_t> const& scales() const noexcept { return scales_; }
-  /// The tensor scale; the first row's where every row has its own.
-  [[nodiscard]] fp4::tensor_scale tensor_scale() const noexcept { return tensor_scales_.front(); }
+  /// The tensor scale; the first row's where every row has its own. \throws precondition_error where there is none: no
+  /// rows of their own scales, or a result that was moved from.
+  [[nodiscard]] fp4::tensor_scale tensor_scale() const {
+    if (tensor_scales_.empty()) { require({errc::bad_tensor_scale_count, 0, 1}, "fp4::quantized::tensor_scale"); }
+    return tensor_scales_.front();
+  }
   /// One, or one a row.
   [[nodiscard]] std::vector<fp4::tensor_scale> const& tensor_scales() const noexcept { return tensor_scales_; }
   [[nodiscard]] fp4::tensor_scales_view tensor_scales_view() const noexcept {
@@ -90,7 +94,7 @@ class quantized {
   }
   static check_result check_bytes(std::size_t got, std::int64_t needed) noexcept {
     if (static_cast<std::int64_t>(got) == needed) { return {}; }
-    return detail::broken(errc::shape_mismatch, static_cast<double>(got), detail::as_double(needed));
+    return detail::broken(errc::wrong_buffer_size, static_cast<double>(got), detail::as_double(needed));
   }
 
   std::int64_t rows_;

@@ -153,26 +153,26 @@ TEST_CASE("output over the input or over other output is refused, next to it is 
   constexpr std::int64_t input_bytes = problem::rows * problem::cols * 4;
   SECTION("codes over values") {
     p.out.codes = values + input_bytes - 1;
-    check_broken(p.check(), errc::overlapping_output, 0, 0);
+    check_broken(p.check(), errc::overlapping_output, 1, 0);
     p.out.codes = values + input_bytes;
     CHECK(p.check().ok());
   }
   SECTION("scales over values") {
     p.out.scales = values + input_bytes - 1;
-    check_broken(p.check(), errc::overlapping_output, 0, 0);
+    check_broken(p.check(), errc::overlapping_output, 1, 0);
     p.out.scales = values + input_bytes;
     CHECK(p.check().ok());
   }
   SECTION("scales over codes") {
     p.out.scales = p.out.codes + 63;
-    check_broken(p.check(), errc::overlapping_output, 0, 0);
+    check_broken(p.check(), errc::overlapping_output, 1, 0);
     p.out.scales = p.out.codes + 64;
     CHECK(p.check().ok());
   }
   SECTION("between the rows of a strided output") {  // refused too: ranges are whole
     p.out.code_stride = 32;
     p.out.scales = p.out.codes + 16;
-    check_broken(p.check(), errc::overlapping_output, 0, 0);
+    check_broken(p.check(), errc::overlapping_output, 8, 0);
   }
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("random positions lie inside the whole matrix", "[errors]") {
   CHECK(found(whole).ok());
   check_broken(found(whole.at(-1, 0, 2)), errc::bad_random_position, -1, 0);
   check_broken(found(whole.at(0, -3, 2)), errc::bad_random_position, -3, 0);
-  check_broken(found(whole.at(0, 0, -2)), errc::bad_random_position, 2, -2);
+  check_broken(found(whole.at(0, 0, -2)), errc::bad_random_position, -2, 0);
   check_broken(found(whole.at(0, 0, 1)), errc::bad_random_position, 2, 1);
   check_broken(found(whole.at(0, 7, 8)), errc::bad_random_position, 9, 8);
   CHECK(found(whole.at(0, 6, 8)).ok());
@@ -306,9 +306,9 @@ TEST_CASE("dequantize checks its output against its input", "[errors]") {
   }
   SECTION("overlap") {
     codes.codes = reinterpret_cast<std::uint8_t const*>(p.values.data()) + 511;
-    check_broken(found(), errc::overlapping_output, 0, 0);
+    check_broken(found(), errc::overlapping_output, 1, 0);
     codes = p.out, codes.scales = reinterpret_cast<std::uint8_t const*>(p.values.data());
-    check_broken(found(), errc::overlapping_output, 0, 0);
+    check_broken(found(), errc::overlapping_output, 8, 0);
   }
 }
 

@@ -83,7 +83,7 @@ std::vector<float> amaxes_checked(matrix_view<In const> in, Transform const& how
 template <class In, class Transform = no_transform, class Direction = rowwise, class Execution = default_execution>
 [[nodiscard]] std::vector<float> row_amaxes(matrix_view<In> in, Transform const& how = {}, Direction direction = {},
                                             Execution execution = {}, path p = path::automatic) {
-  constexpr char const* where = "fp4::cpu::amax";
+  constexpr char const* where = "fp4::cpu::row_amaxes";
   matrix_view<std_types::remove_const_t<In> const> const values = in;
   require(check(values), where);
   require(check(how, std_types::is_same<Direction, columnwise>::value ? in.rows : in.cols), where);
@@ -97,6 +97,8 @@ template <class In, class Transform = no_transform, class Direction = rowwise, c
 template <class In, class Transform = no_transform, class Direction = rowwise, class Execution = default_execution>
 [[nodiscard]] float amax(matrix_view<In> in, Transform const& how = {}, Direction direction = {},
                          Execution execution = {}, path p = path::automatic) {
+  require(check(in), "fp4::cpu::amax");
+  if (in.size() == 0) { return 0.0f; }
   matrix_view<In> flat = in;
   if constexpr (!is_transformed_v<Transform>) {  // rows without gaps in pieces of a size that threads can share
     constexpr int64_t piece = 8192;

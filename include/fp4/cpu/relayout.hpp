@@ -88,10 +88,9 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
                      int64_t blocks, Execution execution = {}) {
   using namespace fp4::detail;
   constexpr char const* where = "fp4::cpu::relayout_scales";
+  require(check_size(rows, blocks), where);
+  require(check_extent(rows, blocks), where);
   int64_t const from_needed = From::bytes(rows, blocks), to_needed = To::bytes(rows, blocks);
-  if (rows < 0 || blocks < 0) {
-    require(broken(errc::negative_size, as_double(rows < blocks ? rows : blocks), 0), where);
-  }
   if (from_bytes < from_needed) {
     require(broken(errc::scale_buffer_too_small, as_double(from_bytes), as_double(from_needed)), where);
   }
@@ -101,9 +100,7 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
   require(check(execution), where);
   if (rows == 0 || blocks == 0) { return; }
   if (from == nullptr || to == nullptr) { require(broken(errc::null_data, 0, as_double(rows)), where); }
-  if (rows_range(from, 1, 0, from_needed).overlaps(rows_range(to, 1, 0, to_needed))) {
-    require(broken(errc::overlapping_output, 0, 0), where);
-  }
+  require(check_apart(rows_range(to, 1, 0, to_needed), rows_range(from, 1, 0, from_needed)), where);
   if (to_needed != rows * blocks) { std::memset(to, 0, static_cast<size_t>(to_needed)); }
   int64_t const tiles = (rows + 127) / 128;
   for_each_part(execution, tiles, 1 + 65536 / (128 * blocks), [&](int64_t first, int64_t last) {

@@ -55,14 +55,10 @@ check_result check_transform(matrix_view<In const> in, matrix_view<float> out, i
   using namespace fp4::detail;
   if (auto const found = check(in); !found.ok()) { return found; }
   if (auto const found = check(out); !found.ok()) { return found; }
-  if (out.rows != in.rows) { return broken(errc::shape_mismatch, as_double(out.rows), as_double(in.rows)); }
-  if (out.cols != in.cols) { return broken(errc::shape_mismatch, as_double(out.cols), as_double(in.cols)); }
+  if (auto const found = check_same_shape(out.rows, out.cols, in.rows, in.cols); !found.ok()) { return found; }
   if (in.cols % size != 0) { return broken(errc::hadamard_size_does_not_divide, as_double(in.cols), as_double(size)); }
-  auto const input = rows_range(in.data, in.rows, in.stride, in.cols);
-  if (rows_range(out.data, out.rows, out.stride, out.cols).overlaps(input)) {
-    return broken(errc::overlapping_output, 0, 0);
-  }
-  return {};
+  return check_apart(rows_range(out.data, out.rows, out.stride, out.cols),
+                     rows_range(in.data, in.rows, in.stride, in.cols));
 }
 
 }  // namespace detail

@@ -23,11 +23,11 @@ struct block_format {
 
   /// Blocks of a row of `columns` elements; the last may be partly padding.
   FP4_HD FP4_INLINE static constexpr int64_t blocks(int64_t columns) noexcept {
-    return (columns + BlockSize - 1) / BlockSize;
+    return columns / BlockSize + (columns % BlockSize > 0);
   }
   /// Bytes of a row of codes, padded to whole blocks.
   FP4_HD FP4_INLINE static constexpr int64_t row_bytes(int64_t columns) noexcept {
-    return blocks(columns) * BlockSize * storage_bits / 8;
+    return static_cast<int64_t>(static_cast<uint64_t>(blocks(columns)) * (BlockSize * storage_bits / 8));
   }
 };
 

@@ -18,12 +18,26 @@ constexpr double as_double(int64_t x) noexcept { return static_cast<double>(x); 
 struct address_range {
   char const* first;
   char const* last;
-  [[nodiscard]] bool overlaps(address_range other) const noexcept {
-    return first < last && other.first < other.last &&
-           reinterpret_cast<size_t>(first) < reinterpret_cast<size_t>(other.last) &&
-           reinterpret_cast<size_t>(other.first) < reinterpret_cast<size_t>(last);
+  /// Bytes that both hold.
+  [[nodiscard]] size_t shared(address_range other) const noexcept {
+    auto const number = [](char const* p) { return reinterpret_cast<size_t>(p); };
+    size_t const begin = number(first) > number(other.first) ? number(first) : number(other.first);
+    size_t const end = number(last) < number(other.last) ? number(last) : number(other.last);
+    return begin < end ? end - begin : 0;
   }
 };
+
+inline check_result check_apart(address_range output, address_range other) noexcept {
+  size_t const shared = output.shared(other);
+  if (shared > 0) { return broken(errc::overlapping_output, static_cast<double>(shared), 0); }
+  return {};
+}
+
+constexpr check_result check_same_shape(int64_t rows, int64_t cols, int64_t wanted_rows, int64_t wanted_cols) noexcept {
+  if (rows != wanted_rows) { return broken(errc::shape_mismatch, as_double(rows), as_double(wanted_rows)); }
+  if (cols != wanted_cols) { return broken(errc::shape_mismatch, as_double(cols), as_double(wanted_cols)); }
+  return {};
+}
 
 template <class T>
 address_range rows_range(T const* data, int64_t rows, int64_t stride, int64_t used) noexcept {

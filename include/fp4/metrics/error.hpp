@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../layout/quantized_view.hpp"
+#include "../layout/check.hpp"
 
 FP4_EXACT_BEGIN
 namespace fp4 {
@@ -28,9 +28,20 @@ struct error_report {
   double mean_square = 0;  ///< noise / values
 };
 
-/// Compares [rows, cols] values with what they decoded to. Sums in fp64, row by row. Views have equal shapes.
+namespace detail {
+template <class T, class U>
+check_result check_pair(matrix_view<T> original, matrix_view<U> decoded) noexcept {
+  if (auto const found = check(original); !found.ok()) { return found; }
+  if (auto const found = check(decoded); !found.ok()) { return found; }
+  return check_same_shape(decoded.rows, decoded.cols, original.rows, original.cols);
+}
+}  // namespace detail
+
+/// Compares [rows, cols] values with what they decoded to. Sums in fp64, row by row. \throws precondition_error for a
+/// bad view or unequal shapes.
 template <class T, class U>
 [[nodiscard]] error_report measure_error(matrix_view<T> original, matrix_view<U> decoded) {
+  require(detail::check_pair(original, decoded), "fp4::measure_error");
   double signal = 0, noise = 0, cross = 0, power = 0, largest = 0;
   int64_t count = 0;
   for (int64_t r = 0; r < original.rows; ++r) {
@@ -74,11 +85,16 @@ struct inspection {
   int64_t underflowed_blocks = 0;  ///< blocks with a non-zero value that decode to zeros alone
 };
 
-/// Inspects a quantization of [rows, cols] values, row-wise: the originals, the codes, and what they decode to. Views
-/// have equal shapes. A format without block scales has blocks of one value.
+/// Inspects a quantization of [rows, cols] values, row-wise: the originals, the codes, and what they decode to. A
+/// format without block scales has blocks of one value. \throws precondition_error for a bad view or unequal shapes, as
+/// those of a column-wise result are.
 template <class T, class Format, class Layout, class Byte, class U>
 [[nodiscard]] inspection inspect(matrix_view<T> original, quantized_view<Format, Layout, Byte> q,
                                  matrix_view<U> decoded) {
+  constexpr char const* where = "fp4::inspect";
+  require(detail::check_pair(original, decoded), where);
+  require(detail::check_quantized(q), where);
+  require(detail::check_same_shape(q.rows, q.cols, original.rows, original.cols), where);
   using element = typename Format::element;
   inspection found;
   for (int64_t r = 0; r < original.rows; ++r) {

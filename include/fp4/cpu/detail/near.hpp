@@ -6,8 +6,7 @@
 /// cannot matter and leave the rest to the scaling's own arithmetic; `four_over_six` takes several blocks at once.
 
 #include "lanes.hpp"
-
-#if FP4_HAS_VECTOR_EXTENSIONS
+#include "scalar.hpp"
 
 FP4_EXACT_BEGIN
 namespace fp4::cpu::detail {
@@ -15,6 +14,36 @@ namespace fp4::cpu::detail {
 /// Relative error that covers the few fp32 roundings below with room to spare.
 inline constexpr float near_above = 1.0f + 0x1p-19f;
 inline constexpr float near_below = 1.0f - 0x1p-19f;
+
+/// The block's factor and nothing else.
+struct near_multiplier {
+  static constexpr element_rule elements = element_rule::multiply;
+};
+
+/// Nearest codes under `exact`: where a factor a little smaller and one a little larger give a block the same codes, no
+/// element is near a tie; other blocks go element by element.
+template <class Backend, class Format, class In>
+void exact_codes(fp4::detail::exact_tensor const& tensor, In const* x, int blocks, tile_scales const& scales,
+                 uint8_t* codes) noexcept {
+  constexpr int size = Format::block_size, bytes = size / 2;
+  tile_scales below = scales, above = scales;
+  for (int b = 0; b < blocks; ++b) {
+    below.factor[b] = scales.factor[b] * near_below;
+    above.factor[b] = scales.factor[b] * near_above;
+  }
+  alignas(64) uint8_t other[tile_elements / 2];
+  Backend::template convert<Format>(near_multiplier{}, nearest_even{}, {}, x, blocks, below, codes);
+  Backend::template convert<Format>(near_multiplier{}, nearest_even{}, {}, x, blocks, above, other);
+  for (int b = 0; b < blocks; ++b) {
+    if (std::memcmp(codes + b * bytes, other + b * bytes, bytes) == 0 && scales.factor[b] > 1e-30f) { continue; }
+    tile_scales one;
+    one.code[0] = scales.code[b];
+    one.factor[0] = 0.0f;
+    scalar_backend::convert<Format>(tensor, nearest_even{}, {}, x + b * size, 1, one, codes + b * bytes);
+  }
+}
+
+#if FP4_HAS_VECTOR_EXTENSIONS
 
 /// Scale codes under `exact`, Lanes blocks at a time: certain where both ends of the interval round alike.
 /// scales.factor becomes x_factor / (sf * x_divisor) to within a few ulp, or 0 where that is no ordinary number.
@@ -49,34 +78,6 @@ FP4_INLINE void exact_scales_in_lanes(fp4::detail::exact_tensor const& tensor, i
       scales.code[i] = code.bits;
       scales.factor[i] = factor;
     }
-  }
-}
-
-/// The block's factor and nothing else.
-struct near_multiplier {
-  static constexpr element_rule elements = element_rule::multiply;
-};
-
-/// Nearest codes under `exact`: where a factor a little smaller and one a little larger give a block the same codes, no
-/// element is near a tie; other blocks go element by element.
-template <class Backend, class Format, class In>
-void exact_codes(fp4::detail::exact_tensor const& tensor, In const* x, int blocks, tile_scales const& scales,
-                 uint8_t* codes) noexcept {
-  constexpr int size = Format::block_size, bytes = size / 2;
-  tile_scales below = scales, above = scales;
-  for (int b = 0; b < blocks; ++b) {
-    below.factor[b] = scales.factor[b] * near_below;
-    above.factor[b] = scales.factor[b] * near_above;
-  }
-  alignas(64) uint8_t other[tile_elements / 2];
-  Backend::template convert<Format>(near_multiplier{}, nearest_even{}, {}, x, blocks, below, codes);
-  Backend::template convert<Format>(near_multiplier{}, nearest_even{}, {}, x, blocks, above, other);
-  for (int b = 0; b < blocks; ++b) {
-    if (std::memcmp(codes + b * bytes, other + b * bytes, bytes) == 0 && scales.factor[b] > 1e-30f) { continue; }
-    tile_scales one;
-    one.code[0] = scales.code[b];
-    one.factor[0] = 0.0f;
-    scalar_backend::convert<Format>(tensor, nearest_even{}, {}, x + b * size, 1, one, codes + b * bytes);
   }
 }
 
@@ -236,7 +237,7 @@ FP4_INLINE void four_over_six_in_lanes(fp4::detail::four_over_six_tensor const& 
   }
 }
 
+#endif
+
 }  // namespace fp4::cpu::detail
 FP4_EXACT_END
-
-#endif
