@@ -16,7 +16,8 @@ class tensor_scale {
  public:
   enum class source : unsigned char { amax, encode, decode };
 
-  /// From the largest magnitude of the values that are quantized. 0 and infinity are legal and scale by 1.
+  /// From the largest magnitude of the values that are quantized. 0 and infinity are legal and scale by 1. Under an
+  /// amax of 0 every value is taken to be 0: what is not decodes to next to nothing.
   [[nodiscard]] FP4_HD static constexpr tensor_scale from_amax(float amax) noexcept { return {source::amax, amax}; }
   /// From a factor that values are multiplied by before quantization (compressed-tensors' `weight_global_scale`).
   [[nodiscard]] FP4_HD static constexpr tensor_scale from_encode(float factor) noexcept {
