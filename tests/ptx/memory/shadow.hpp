@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What is known of every byte of a memory: one state byte each, and who touched it last in a race cell.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace ptx {
+
+/// State of a byte. A four-byte access looks at four of them at once.
+namespace state {
+inline constexpr std::uint8_t none = 0, allocated = 1, defined = 2, read_only = 4, freed = 8;
+}
+
+/// The lanes of one warp that touched a granule between two synchronisations of the launch.
+struct touch {
+  std::uint32_t tick;   ///< of the launch's clock; 0: nobody
+  std::uint32_t warp;   ///< number of the warp in the launch, in the low 28 bits; flags above
+  std::uint32_t lanes;  ///< which; with flag `many` the index of a list
+};
+
+/// Who touched four bytes (or one byte, where a granule is split).
+struct cell {
+  touch write;            ///< the last weak write
+  touch reads;            ///< weak reads since
+  touch strong;           ///< atomic, volatile, relaxed... accesses since
+  std::uint32_t from[3];  ///< the instructions that made these touches
+};
+static_assert(sizeof(cell) == 48);
+
+/// Bytes with their shadows, side by side: index i of each belongs to byte i (cells: to four bytes, or to one).
+struct region {
+  std::byte* bytes = nullptr;
+  std::uint8_t* states = nullptr;
+  cell* cells = nullptr;       ///< one for each four bytes
+  cell* byte_cells = nullptr;  ///< one for each byte; used where a granule is split
+  std::uint64_t size = 0;
+};
+
+/// Bit i is set when byte i is defined.
+inline std::uint32_t defined_bits(std::uint8_t const* states, unsigned bytes) {
+  std::uint32_t bits = 0;
+  for (unsigned i = 0; i < bytes; ++i) { bits |= std::uint32_t{(states[i] >> 1) & 1u} << i; }
+  return bits;
+}
+
+}  // namespace ptx
