@@ -19,7 +19,8 @@
 #include <vector>
 
 #include "memory/memory.hpp"
-#include "text/error.hpp"
+#include "memory/traffic.hpp"
+#include "memory/finding.hpp"
 
 namespace ptx {
 
@@ -75,7 +76,7 @@ struct launch_report {
   std::map<std::string, std::uint64_t> instructions;  ///< by kind: "add.f32", "ld.global", "cvt", ...
   std::uint64_t thread_instructions = 0;
   std::uint64_t warp_instructions = 0;
-  memory_counts memory;  ///< bytes by space and width, requests, sectors, bank conflicts
+  traffic memory;  ///< bytes by space and width, requests, sectors, bank conflicts
   int registers = 0;
   std::optional<finding> problem;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/error.hpp"
+#include "memory/finding.hpp"
 
 namespace ptx {
 
