@@ -2,60 +2,190 @@
 #pragma once
 
 /// \file
-/// What the threads of one block do to memory, checked and counted. The interpreter holds one block_memory for each
-/// resident block and calls it once for each warp instruction.
+/// What the threads of one block do to memory, checked and counted. The interpreter holds one launch_memory for a
+/// launch and one block_memory for each resident block, and calls it once for each warp instruction.
+///
+///     memory.load(warp, request, [&](unsigned lane, std::byte const* at, std::uint32_t defined) { ... });
+///
+/// All functions throw `fault` with a finding, before anything of the offending lane's access is done.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "access.hpp"
 #include "clocks.hpp"
 #include "memory.hpp"
+#include "races.hpp"
 #include "traffic.hpp"
 
 namespace ptx {
 
-/// Of one launch: the clocks that order its threads, and what it moved.
+/// Shared and local memory of a block; blocks that come later use it again.
+struct block_storage {
+  explicit block_storage(std::uint64_t shared_bytes, std::uint64_t local_bytes);
+  std::vector<std::byte> bytes;
+  std::vector<std::uint8_t> states;
+  std::vector<cell> cells, byte_cells;
+};
+
+/// What a launch shares: the clocks that order its threads, and what it moved.
 class launch_memory {
  public:
+  /// \throws error when there are more threads than the race check can number (2^33)
   launch_memory(memory& device, std::uint64_t blocks, std::uint32_t threads_per_block);
+  ~launch_memory();
+  launch_memory(launch_memory const&) = delete;
+  launch_memory& operator=(launch_memory const&) = delete;
+
   memory& device;
   launch_clocks clocks;
   traffic counts;
   bool check_races = true;
+  std::uint32_t threads_per_block;
+  std::vector<std::unique_ptr<block_storage>> idle;  ///< of blocks that ended
 };
 
 class block_memory {
  public:
-  /// Shared memory starts undefined, local memory too (`local_bytes` for each thread).
+  /// Shared memory starts undefined; so do the `local_bytes` that each thread has.
   block_memory(launch_memory& launch, std::uint32_t block, std::uint32_t shared_bytes, std::uint32_t local_bytes);
+  ~block_memory();
+  block_memory(block_memory const&) = delete;
+  block_memory& operator=(block_memory const&) = delete;
 
-  /// For each lane of the request, after its checks: visit(lane, std::byte const* at, std::uint32_t defined), where bit
-  /// i of `defined` tells whether byte i was ever written. All throw `fault` with a finding.
+  /// visit(lane, std::byte const* at, std::uint32_t defined) for each lane of the request; bit i of `defined`: byte i
+  /// was written.
   template <class Visit>
   void load(std::uint32_t warp, request const& r, Visit&& visit);
 
-  /// visit(lane, std::byte* at) -> std::uint32_t: writes the bytes; bit i of the result: byte i is defined.
+  /// visit(lane, std::byte* at) -> std::uint32_t writes the bytes; bit i of the result: byte i is defined.
   template <class Visit>
   void store(std::uint32_t warp, request const& r, Visit&& visit);
 
-  /// visit(lane, std::byte* at) reads and replaces the bytes; lanes come one after the other. Undefined bytes are a
-  /// finding.
+  /// visit(lane, std::byte* at) reads and replaces the bytes, lane after lane. Undefined bytes are a finding.
   template <class Visit>
   void atomic(std::uint32_t warp, request const& r, Visit&& visit);
 
-  /// Lanes met: a warp operation or bar.warp.sync.
-  void warp_sync(std::uint32_t warp, std::uint32_t lanes);
-  /// A barrier of all threads of the block that have not ended.
-  void barrier();
-  /// A barrier of some: bit i of lanes[w] is lane i of warp w. bar.arrive: only in `arrived`, not in `waited`.
-  void barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited);
+  /// Lanes met: a warp operation, bar.warp.sync.
+  void warp_sync(std::uint32_t warp, std::uint32_t lanes) { clocks_.warp_sync(warp, lanes); }
+  /// A barrier of all threads of the block.
+  void barrier() { clocks_.barrier(); }
+  /// A barrier of some: bit i of arrived[w] is lane i of warp w. Who only arrived (bar.arrive) is not in `waited`.
+  void barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited) {
+    clocks_.barrier(arrived, waited);
+  }
   /// fence, membar.
-  void fence(std::uint32_t warp, std::uint32_t lanes, scope reach);
+  void fence(std::uint32_t warp, std::uint32_t lanes, scope reach) { clocks_.fence(warp, lanes, reach); }
+
+  /// The shared memory itself, for the interpreter's own use: not checked.
+  [[nodiscard]] region const& shared() const { return shared_; }
 
  private:
+  struct place {
+    region const* in;
+    std::uint64_t at;
+    space where;
+  };
+
+  [[nodiscard]] place locate(request const& r, std::uint32_t warp, unsigned lane) const {
+    std::uint64_t const address = r.address[lane];
+    space where = r.where;
+    std::uint64_t offset = address;
+    if (where == space::generic) {
+      std::uint64_t const window = address >> 56;
+      where = window == 1 ? space::shared : window == 2 ? space::local : space::global;
+      if (where != space::global) { offset = address & (shared_window - 1); }
+    }
+    if (where == space::global) { return {&global_, address - base_, where}; }
+    if (where == space::shared) { return {&shared_, offset, where}; }
+    return {&locals_[warp * 32 + lane], offset, where};
+  }
+
+  template <class Visit>
+  void each_lane(std::uint32_t warp, request const& r, touching how, Visit&& visit);
+  void check_place(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes) const;
+  void synchronise(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes, bool atomic);
+  void count(request const& r, std::uint32_t warp, bool writes, bool atomic);
+  [[noreturn]] void bad_place(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes) const;
+  [[noreturn]] void bad_atomic(request const& r, std::uint32_t warp, unsigned lane) const;
+  [[noreturn]] void raced(place const& p, request const& r, std::uint32_t warp, unsigned lane, touching how,
+                          rival const& other) const;
+  [[nodiscard]] finding about(request const& r, std::uint32_t warp, unsigned lane) const;
+
   launch_memory* launch_;
   block_clocks clocks_;
+  std::uint32_t shared_start_;  ///< earlier stamps in shared memory's cells are of other blocks
+  std::unique_ptr<block_storage> storage_;
+  region global_, shared_;
+  std::vector<region> locals_;  ///< of each thread
+  std::uint64_t base_;
+  releases shared_releases_;
 };
+
+inline void block_memory::check_place(place const& p, request const& r, std::uint32_t warp, unsigned lane,
+                                      bool writes) const {
+  unsigned const bytes = r.bytes;
+  bool ok =
+      p.at < p.in->size && bytes <= p.in->size - p.at && (p.at & ((r.alignment != 0 ? r.alignment : bytes) - 1u)) == 0;
+  if (ok) {
+    std::uint8_t const* const s = p.in->states + p.at;
+    for (unsigned i = 0; i < bytes; ++i) {
+      ok = ok && (s[i] & (state::allocated | (writes ? state::read_only : 0))) == state::allocated;
+    }
+  }
+  if (__builtin_expect(!ok, 0)) { bad_place(p, r, warp, lane, writes); }
+}
+
+template <class Visit>
+void block_memory::each_lane(std::uint32_t warp, request const& r, touching how, Visit&& visit) {
+  bool const writes = how == touching::weak_write || how == touching::strong_write;
+  race_check global_check(clocks_, launch_->clocks.start, warp, 0, how, r.instruction);
+  race_check shared_check(clocks_, shared_start_, warp, 0, how, r.instruction);
+  for (std::uint32_t rest = r.lanes; rest != 0; rest &= rest - 1) {
+    unsigned const lane = static_cast<unsigned>(__builtin_ctz(rest));
+    place const p = locate(r, warp, lane);
+    check_place(p, r, warp, lane, writes);
+    if (p.where != space::local && launch_->check_races) {
+      auto& check = p.where == space::shared ? shared_check : global_check;
+      rival other;
+      check.lane(lane);
+      if (!check.touch_bytes(*p.in, p.at, r.bytes, other)) { raced(p, r, warp, lane, how, other); }
+    }
+    visit(lane, p);
+  }
+}
+
+template <class Visit>
+void block_memory::load(std::uint32_t warp, request const& r, Visit&& visit) {
+  bool const weak = r.ordering == order::weak;
+  each_lane(warp, r, weak ? touching::weak_read : touching::strong_read, [&](unsigned lane, place const& p) {
+    if (!weak) { synchronise(p, r, warp, lane, false, false); }
+    visit(lane, static_cast<std::byte const*>(p.in->bytes + p.at), defined_bits(p.in->states + p.at, r.bytes));
+  });
+  count(r, warp, false, false);
+}
+
+template <class Visit>
+void block_memory::store(std::uint32_t warp, request const& r, Visit&& visit) {
+  bool const weak = r.ordering == order::weak;
+  each_lane(warp, r, weak ? touching::weak_write : touching::strong_write, [&](unsigned lane, place const& p) {
+    if (!weak) { synchronise(p, r, warp, lane, true, false); }
+    std::uint32_t const defined = visit(lane, p.in->bytes + p.at);
+    set_defined(p.in->states + p.at, r.bytes, defined);
+  });
+  count(r, warp, true, false);
+}
+
+template <class Visit>
+void block_memory::atomic(std::uint32_t warp, request const& r, Visit&& visit) {
+  each_lane(warp, r, touching::strong_write, [&](unsigned lane, place const& p) {
+    if (defined_bits(p.in->states + p.at, r.bytes) != all_bytes(r.bytes)) { bad_atomic(r, warp, lane); }
+    synchronise(p, r, warp, lane, false, true);
+    synchronise(p, r, warp, lane, true, true);
+    visit(lane, p.in->bytes + p.at);
+  });
+  count(r, warp, true, true);
+}
 
 }  // namespace ptx

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ptx {
 
@@ -16,7 +16,7 @@ struct error : std::runtime_error {
 enum class problem : std::uint8_t {
   out_of_bounds,   ///< no live allocation holds all the bytes
   use_after_free,  ///< the allocation was freed
-  read_only,       ///< a kernel writes to .const, .param or code
+  read_only,       ///< a kernel writes to .const or .param
   misaligned,      ///< the address is no multiple of the access's size
   undefined,       ///< bytes that nobody has written are computed with
   race,            ///< two threads touch a byte, one writes, and nothing orders them
@@ -28,17 +28,17 @@ enum class problem : std::uint8_t {
 /// The name that reports print, e.g. "out of bounds".
 char const* name(problem kind);
 
-/// One finding of a check. The memory layer fills what it knows; the interpreter adds kernel, lines and text.
+/// One finding of a check. The memory layer fills what it knows; the interpreter adds kernel, lines and texts.
 struct finding {
   problem kind{};
-  std::string message;              ///< what happened, without where
-  std::uint32_t block{}, thread{};  ///< linear indices
-  std::uint32_t instruction{};      ///< of the access, as given in the request
-  bool has_other{};                 ///< the fields below are set (races)
-  std::uint32_t other_block{}, other_thread{};
-  std::uint32_t other_instruction{};
+  std::string message;                  ///< what happened, without where
+  std::uint32_t block = 0, thread = 0;  ///< linear indices
+  std::uint32_t instruction = 0;        ///< of the access, as given in the request
+  bool has_other = false;               ///< the three fields below are set (races)
+  std::uint32_t other_block = 0, other_thread = 0;
+  std::uint32_t other_instruction = 0;
   std::string kernel;       ///< filled by the interpreter, as all below
-  int line{};               ///< in the PTX text, from 1
+  int line = 0;             ///< in the PTX text, from 1
   std::string text;         ///< of the instruction
   std::string source;       ///< file:line of the .cu source, where the PTX has .loc
   std::string other_where;  ///< of the other party: PTX line, text, source

@@ -12,61 +12,68 @@
 
 #include "finding.hpp"
 #include "shadow.hpp"
+#include "traffic.hpp"
 
 namespace ptx {
 
-/// How an allocation was made; the host may write to `host` and `managed` memory behind our back, so all of it counts
-/// as written.
+/// How an allocation was made. The host may write to `managed` and `host` memory behind our back, so all of it counts
+/// as written; kernels may not write to `constant` memory.
 enum class allocation_kind : std::uint8_t { device, managed, host, variable, constant };
 
 struct allocation {
-  std::uint64_t address{}, size{};
+  std::uint64_t address = 0, size = 0;
   allocation_kind kind{};
   bool live = true;
 };
 
 class memory {
  public:
-  /// Reserves address space (no memory) for `capacity` bytes, or for less where the system refuses.
+  /// Reserves address space (not memory) for `capacity` bytes, or for less where the system refuses.
   explicit memory(std::uint64_t capacity = std::uint64_t{32} << 30);
   ~memory();
   memory(memory const&) = delete;
   memory& operator=(memory const&) = delete;
 
-  /// A multiple of 256, or of a larger power of two `alignment`. 0 bytes are allowed. \throws error when full.
-  std::uint64_t allocate(std::uint64_t size, allocation_kind kind = allocation_kind::device,
-                         std::uint64_t alignment = 256);
+  /// Undefined bytes at a multiple of 256. \throws error when there is no room
+  std::uint64_t allocate(std::uint64_t size, allocation_kind kind = allocation_kind::device);
   /// \throws error when `address` is not the start of a live allocation
   void free(std::uint64_t address);
 
-  /// The allocation, live or freed, that holds `address`; nullptr when there is none.
+  /// The allocation, live or freed, that holds `address`, or else the one before it; nullptr when there is none.
   [[nodiscard]] allocation const* find(std::uint64_t address) const;
   /// True when all the bytes lie in one live allocation.
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t size) const;
-  [[nodiscard]] bool in_arena(std::uint64_t address) const { return address - base_ < capacity_; }
+  [[nodiscard]] bool reserved(std::uint64_t address) const { return address - base() < arena_.size; }
 
-  /// The host's copies and fills; ranges are checked. \throws error when a range is not in one live allocation
-  void copy_in(std::uint64_t to, void const* from, std::uint64_t size);  ///< defines the bytes
-  void copy_out(void* to, std::uint64_t from, std::uint64_t size);  ///< \throws error on undefined bytes? no: copies
-  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t size);  ///< definedness goes along
+  /// The host's copies and fills. \throws error when a range does not lie in one live allocation
+  void copy_in(std::uint64_t to, void const* from, std::uint64_t size);
+  void copy_out(void* to, std::uint64_t from, std::uint64_t size) const;
+  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t size);  ///< undefined bytes stay undefined
   void fill(std::uint64_t to, std::uint8_t value, std::uint64_t size);
   /// Bytes of the range that were never written.
   [[nodiscard]] std::uint64_t undefined_bytes(std::uint64_t address, std::uint64_t size) const;
 
-  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
+  [[nodiscard]] std::uint64_t capacity() const { return arena_.size; }
   [[nodiscard]] std::uint64_t bytes_in_use() const { return in_use_; }
 
-  /// The shadows; only for checked accesses.
-  [[nodiscard]] region const& shadows() const { return arena_; }
-  /// "is 16 bytes past the end of the 400 bytes at 0x7f..", for messages.
+  /// The bytes with their shadows, for checked accesses.
+  [[nodiscard]] region const& arena() const { return arena_; }
+  [[nodiscard]] std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(arena_.bytes); }
+
+  /// The clock of race stamps goes on from launch to launch, so that old stamps need no clearing.
+  [[nodiscard]] std::uint32_t next_tick() const { return tick_; }
+  void end_of_launch(std::uint32_t now);
+
+  /// E.g. "0x7f12 is 16 bytes behind the 400 bytes at 0x7f10", for messages.
   [[nodiscard]] std::string describe(std::uint64_t address) const;
 
  private:
-  std::uint64_t reserve(std::uint64_t size, std::uint64_t alignment);
-  void demand(std::uint64_t address, std::uint64_t size, char const* what) const;
+  [[nodiscard]] std::uint8_t* states(std::uint64_t address) const { return arena_.states + (address - base()); }
+  void demand(std::uint64_t address, std::uint64_t size) const;
 
-  std::uint64_t base_{}, capacity_{}, next_{}, in_use_{};
   region arena_;
+  std::uint64_t next_ = 0, in_use_ = 0;
+  std::uint32_t tick_ = 1;
   std::map<std::uint64_t, allocation> allocations_;
 };
 

@@ -40,11 +40,31 @@ struct region {
   std::uint64_t size = 0;
 };
 
+/// A bit for each of `bytes` bytes, at most 32.
+inline std::uint32_t all_bytes(unsigned bytes) { return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1); }
+
 /// Bit i is set when byte i is defined.
 inline std::uint32_t defined_bits(std::uint8_t const* states, unsigned bytes) {
   std::uint32_t bits = 0;
-  for (unsigned i = 0; i < bytes; ++i) { bits |= std::uint32_t{(states[i] >> 1) & 1u} << i; }
+  unsigned i = 0;
+  for (; i + 4 <= bytes; i += 4) {
+    std::uint32_t four;
+    std::memcpy(&four, states + i, 4);
+    // Bit 1 of each byte comes down into four neighbouring bits; the products do not meet.
+    bits |= ((((four >> 1) & 0x01010101u) * 0x01020408u) >> 24) << i;
+  }
+  for (; i < bytes; ++i) { bits |= ((states[i] >> 1) & 1u) << i; }
   return bits;
+}
+
+inline void set_defined(std::uint8_t* states, unsigned bytes, std::uint32_t defined) {
+  if (defined == all_bytes(bytes)) {
+    for (unsigned i = 0; i < bytes; ++i) { states[i] |= state::defined; }
+  } else {
+    for (unsigned i = 0; i < bytes; ++i) {
+      states[i] = static_cast<std::uint8_t>((states[i] & ~state::defined) | (defined >> i & 1u ? state::defined : 0));
+    }
+  }
 }
 
 }  // namespace ptx

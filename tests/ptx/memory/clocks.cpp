@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clocks.hpp"
+
+#include <algorithm>
+
+namespace ptx {
+namespace {
+
+template <class Visit>
+void each(std::uint32_t mask, Visit&& visit) {
+  for (; mask != 0; mask &= mask - 1) { visit(static_cast<unsigned>(__builtin_ctz(mask))); }
+}
+
+}  // namespace
+
+knowledge::knowledge(std::vector<entry> entries) : entries_(std::move(entries)) {
+  std::sort(entries_.begin(), entries_.end(), [](entry a, entry b) { return a.key < b.key; });
+}
+
+std::uint32_t knowledge::of(level l, std::uint64_t number) const {
+  std::uint64_t const k = key(l, number);
+  auto const at =
+      std::lower_bound(entries_.begin(), entries_.end(), k, [](entry e, std::uint64_t x) { return e.key < x; });
+  return at != entries_.end() && at->key == k ? at->tick : 0;
+}
+
+known join(known const& a, known const& b) {
+  if (!b || a == b) { return a; }
+  if (!a) { return b; }
+  std::vector<knowledge::entry> all;
+  all.reserve(a->entries().size() + b->entries().size());
+  auto x = a->entries().begin(), y = b->entries().begin();
+  bool a_is_all = true, b_is_all = true;  // so that equal knowledge stays one object
+  while (x != a->entries().end() || y != b->entries().end()) {
+    bool const from_a = y == b->entries().end() || (x != a->entries().end() && x->key <= y->key);
+    bool const from_b = x == a->entries().end() || (y != b->entries().end() && y->key <= x->key);
+    std::uint32_t const tick_a = from_a ? x->tick : 0, tick_b = from_b ? y->tick : 0;
+    all.push_back({from_a ? x->key : y->key, std::max(tick_a, tick_b)});
+    a_is_all = a_is_all && tick_a >= tick_b;
+    b_is_all = b_is_all && tick_b >= tick_a;
+    x += from_a;
+    y += from_b;
+  }
+  return a_is_all ? a : b_is_all ? b : std::make_shared<knowledge const>(std::move(all));
+}
+
+std::uint32_t launch_clocks::take_list() {
+  if (free_lists.empty()) {
+    lists.emplace_back();
+    return static_cast<std::uint32_t>(lists.size() - 1);
+  }
+  std::uint32_t const index = free_lists.back();
+  free_lists.pop_back();
+  return index;
+}
+
+void launch_clocks::give_list(std::uint32_t index) {
+  lists[index].clear();
+  free_lists.push_back(index);
+}
+
+thread_clock& warp_clock::thread(unsigned lane) {
+  if (!threads) { threads = std::make_unique<std::array<thread_clock, 32>>(); }
+  uses_threads = true;
+  return (*threads)[lane];
+}
+
+block_clocks::block_clocks(launch_clocks& launch, std::uint32_t block)
+    : launch_(&launch), block_(block), known_(launch.start - 1), warps_(launch.warps_per_block) {
+  for (std::uint32_t w = 0; w < launch.warps_per_block; ++w) {
+    warps_[w].number = block * launch.warps_per_block + w;
+    warps_[w].known = known_;
+  }
+  warps_.back().lanes = launch.last_warp_lanes;
+}
+
+void block_clocks::warp_sync(std::uint32_t warp, std::uint32_t lanes) {
+  if ((lanes & (lanes - 1)) == 0) { return; }
+  auto& w = warps_[warp];
+  std::uint32_t const tick = take_tick();
+  if (lanes == w.lanes) {
+    w.known = tick;
+    w.uses_rows = false;
+  } else {
+    if (!w.rows) { w.rows = std::make_unique<std::array<std::array<std::uint32_t, 32>, 32>>(); }
+    if (!w.uses_rows) { *w.rows = {}; }
+    w.uses_rows = true;
+    std::array<std::uint32_t, 32> all{};
+    each(lanes, [&](unsigned lane) {
+      for (unsigned i = 0; i < 32; ++i) { all[i] = std::max(all[i], (*w.rows)[lane][i]); }
+    });
+    each(lanes, [&](unsigned lane) { all[lane] = tick; });
+    each(lanes, [&](unsigned lane) { (*w.rows)[lane] = all; });
+  }
+  if (w.uses_threads) {
+    known all;
+    each(lanes, [&](unsigned lane) { all = join(all, (*w.threads)[lane].acquired); });
+    each(lanes, [&](unsigned lane) { (*w.threads)[lane].acquired = all; });
+  }
+}
+
+void block_clocks::barrier() {
+  known_ = take_tick();
+  known all;
+  bool any = false;
+  for (auto const& w : warps_) {
+    if (!w.uses_threads) { continue; }
+    any = true;
+    for (auto const& t : *w.threads) { all = join(all, t.acquired); }
+  }
+  for (auto& w : warps_) {
+    w.known = known_;
+    w.uses_rows = false;
+    if (any && all) {
+      each(w.lanes, [&](unsigned lane) { w.thread(lane).acquired = all; });
+    }
+  }
+}
+
+void block_clocks::barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited) {
+  std::uint32_t const tick = take_tick();
+  known all;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    each(arrived[i], [&](unsigned lane) { all = join(all, all_known(warps_[i], lane, tick)); });
+  }
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    each(waited[i], [&](unsigned lane) {
+      auto& t = warps_[i].thread(lane);
+      t.acquired = join(t.acquired, all);
+    });
+  }
+}
+
+known block_clocks::all_known(warp_clock const& w, unsigned lane, std::uint32_t tick) const {
+  std::vector<knowledge::entry> own{{knowledge::key(knowledge::thread, std::uint64_t{w.number} * 32 + lane), tick},
+                                    {knowledge::key(knowledge::warp, w.number), w.known},
+                                    {knowledge::key(knowledge::block, block_), known_}};
+  if (w.uses_rows) {
+    for (unsigned i = 0; i < 32; ++i) {
+      if (i != lane && (*w.rows)[lane][i] > w.known) {
+        own.push_back({knowledge::key(knowledge::thread, std::uint64_t{w.number} * 32 + i), (*w.rows)[lane][i]});
+      }
+    }
+  }
+  return join(std::make_shared<knowledge const>(std::move(own)),
+              w.uses_threads ? (*w.threads)[lane].acquired : nullptr);
+}
+
+void block_clocks::fence(std::uint32_t warp, std::uint32_t lanes, scope reach) {
+  std::uint32_t const tick = take_tick();
+  auto& w = warps_[warp];
+  each(lanes, [&](unsigned lane) {
+    auto& t = w.thread(lane);
+    t.acquired = join(t.acquired, t.pending_in_block);
+    t.pending_in_block = nullptr;
+    if (reach != scope::block) {
+      t.acquired = join(t.acquired, t.pending);
+      t.pending = nullptr;
+    }
+    t.fenced_in_block = all_known(w, lane, tick);
+    if (reach != scope::block) { t.fenced = t.fenced_in_block; }
+  });
+}
+
+void block_clocks::strong_write(std::uint32_t warp, unsigned lane, releases& where, std::uint64_t address, order o,
+                                scope reach, bool keeps) {
+  auto& w = warps_[warp];
+  release out;
+  out.block = block_;
+  if (o == order::release || o == order::acq_rel) {
+    out.in_block = all_known(w, lane, take_tick());
+    if (reach != scope::block) { out.anywhere = out.in_block; }
+  }
+  if (w.uses_threads) {
+    auto const& t = (*w.threads)[lane];
+    out.in_block = join(out.in_block, t.fenced_in_block);
+    if (reach != scope::block) { out.anywhere = join(out.anywhere, t.fenced); }
+  }
+  if (where.empty() && !out.in_block) { return; }
+  auto& slot = where[address];
+  if (keeps && (slot.in_block || slot.anywhere)) {
+    out.in_block = join(out.in_block, slot.block == block_ ? slot.in_block : slot.anywhere);
+    out.anywhere = join(out.anywhere, slot.anywhere);
+  }
+  slot = std::move(out);
+}
+
+void block_clocks::strong_read(std::uint32_t warp, unsigned lane, releases const& where, std::uint64_t address, order o,
+                               scope reach) {
+  if (where.empty()) { return; }
+  auto const at = where.find(address);
+  if (at == where.end()) { return; }
+  bool const acquires = o == order::acquire || o == order::acq_rel;
+  auto& t = warps_[warp].thread(lane);
+  if (at->second.block == block_) {
+    auto& to = acquires ? t.acquired : t.pending_in_block;
+    to = join(to, at->second.in_block);
+  } else if (reach != scope::block) {
+    auto& to = acquires ? t.acquired : t.pending;
+    to = join(to, at->second.anywhere);
+  }
+}
+
+std::uint32_t block_clocks::unordered_slow(touch const& t, warp_clock const& w, unsigned lane) const {
+  std::uint32_t const number = t.warp & touched::number;
+  known const acquired = w.uses_threads ? (*w.threads)[lane].acquired : nullptr;
+  if (acquired) {
+    if (acquired->of(knowledge::block, number / launch_->warps_per_block) >= t.tick) { return 0; }
+    if ((t.warp & touched::whole_block) == 0 && acquired->of(knowledge::warp, number) >= t.tick) { return 0; }
+  }
+  if ((t.warp & touched::whole_block) != 0) { return t.lanes; }
+  std::uint32_t unknown = t.lanes;
+  if (number == w.number) { unknown &= ~(1u << lane); }
+  each(unknown, [&](unsigned other) {
+    bool const met = number == w.number && w.uses_rows && (*w.rows)[lane][other] >= t.tick;
+    bool const told = acquired && acquired->of(knowledge::thread, std::uint64_t{number} * 32 + other) >= t.tick;
+    if (met || told) { unknown &= ~(1u << other); }
+  });
+  return unknown;
+}
+
+}  // namespace ptx

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Who has heard of whom: the happens-before order of a launch's threads.
+///
+/// A launch has one clock. Every event that orders threads (barrier, warp operation, fence, release) takes a tick of
+/// it; an access is stamped with the tick at which it happens. What a thread knows is, for every other thread, the tick
+/// up to which that thread's accesses happened before. Barriers and full warp operations give all of a block or a warp
+/// the same knowledge, so it is kept as one number each; only partial warp operations, partial barriers and acquired
+/// releases need more.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "access.hpp"
+#include "shadow.hpp"
+
+namespace ptx {
+
+/// "All that these threads did up to that tick is known": entries for single threads, warps and blocks. Immutable.
+class knowledge {
+ public:
+  enum level : std::uint64_t { thread = 0, warp = 1, block = 2 };
+  struct entry {
+    std::uint64_t key;
+    std::uint32_t tick;
+  };
+  static std::uint64_t key(level l, std::uint64_t number) { return l << 40 | number; }
+
+  explicit knowledge(std::vector<entry> entries);
+  [[nodiscard]] std::uint32_t of(level l, std::uint64_t number) const;
+  [[nodiscard]] std::vector<entry> const& entries() const { return entries_; }
+
+ private:
+  std::vector<entry> entries_;  // ascending keys
+};
+using known = std::shared_ptr<knowledge const>;
+
+/// All of both; cheap when one is empty or they are the same.
+known join(known const& a, known const& b);
+
+/// What was released at an address: for threads of the releasing block, and for all others.
+struct release {
+  known in_block, anywhere;
+  std::uint32_t block = 0;
+};
+using releases = std::unordered_map<std::uint64_t, release>;
+
+struct launch_clocks {
+  std::uint32_t warps_per_block = 1, last_warp_lanes = ~0u;
+  std::uint32_t start = 1;  ///< earlier stamps belong to earlier launches
+  std::uint32_t now = 1;
+  releases global_releases;
+
+  /// Lists of touches, for bytes that several warps read or that several warps touch atomically.
+  std::vector<std::vector<touch>> lists;
+  std::vector<std::uint32_t> free_lists;
+  std::uint32_t take_list();
+  void give_list(std::uint32_t index);
+};
+
+struct thread_clock {
+  known acquired;                   ///< beyond what warp and block know
+  known fenced_in_block, fenced;    ///< knowledge at the last fence, which a later strong write releases
+  known pending_in_block, pending;  ///< seen by strong reads; the next fence acquires it
+};
+
+struct warp_clock {
+  std::uint32_t number = 0;                                             ///< in the launch
+  std::uint32_t lanes = ~0u;                                            ///< that exist
+  std::uint32_t known = 0;                                              ///< tick of the last operation of all lanes
+  bool uses_rows = false;                                               ///< some lanes met without the others
+  bool uses_threads = false;                                            ///< some thread has something in `threads`
+  std::unique_ptr<std::array<std::array<std::uint32_t, 32>, 32>> rows;  ///< [lane][of lane]
+  std::unique_ptr<std::array<thread_clock, 32>> threads;
+
+  thread_clock& thread(unsigned lane);
+};
+
+/// The clocks of one block's threads.
+class block_clocks {
+ public:
+  block_clocks(launch_clocks& launch, std::uint32_t block);
+
+  void warp_sync(std::uint32_t warp, std::uint32_t lanes);
+  void barrier();
+  void barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited);
+  void fence(std::uint32_t warp, std::uint32_t lanes, scope reach);
+
+  /// A strong write at `address` and what it releases; a read-modify-write keeps what was released before.
+  void strong_write(std::uint32_t warp, unsigned lane, releases& where, std::uint64_t address, order o, scope reach,
+                    bool keeps);
+  void strong_read(std::uint32_t warp, unsigned lane, releases const& where, std::uint64_t address, order o,
+                   scope reach);
+
+  /// The lanes of `t` whose accesses are not known to have happened before what this thread does now.
+  [[nodiscard]] std::uint32_t unordered(touch const& t, std::uint32_t warp, unsigned lane) const;
+
+  [[nodiscard]] warp_clock const& warp(std::uint32_t w) const { return warps_[w]; }
+  [[nodiscard]] launch_clocks& launch() const { return *launch_; }
+  [[nodiscard]] std::uint32_t block() const { return block_; }
+
+ private:
+  [[nodiscard]] known all_known(warp_clock const& w, unsigned lane, std::uint32_t tick) const;
+  [[nodiscard]] std::uint32_t unordered_slow(touch const& t, warp_clock const& w, unsigned lane) const;
+  std::uint32_t take_tick() { return launch_->now++; }
+
+  launch_clocks* launch_;
+  std::uint32_t block_;
+  std::uint32_t known_;  ///< tick of the last barrier of all
+  std::vector<warp_clock> warps_;
+};
+
+/// Flags in touch::warp.
+namespace touched {
+inline constexpr std::uint32_t number = (1u << 28) - 1;
+inline constexpr std::uint32_t many = 1u << 31;         ///< `lanes` is the index of a list
+inline constexpr std::uint32_t writes = 1u << 30;       ///< strong accesses that wrote
+inline constexpr std::uint32_t split = 1u << 29;        ///< the bytes have cells of their own
+inline constexpr std::uint32_t whole_block = 1u << 28;  ///< any thread of the block of this warp
+}  // namespace touched
+
+inline std::uint32_t block_clocks::unordered(touch const& t, std::uint32_t warp, unsigned lane) const {
+  if (t.tick < launch_->start || t.tick <= known_) {
+    if (t.tick < launch_->start || (t.warp & touched::number) / launch_->warps_per_block == block_) { return 0; }
+  }
+  auto const& w = warps_[warp];
+  if ((t.warp & (touched::number | touched::whole_block)) == w.number) {
+    if (t.lanes == 1u << lane || t.tick <= w.known) { return 0; }
+  }
+  return unordered_slow(t, w, lane);
+}
+
+}  // namespace ptx

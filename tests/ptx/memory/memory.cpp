@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace ptx {
+namespace {
+
+constexpr std::uint64_t guard = 4096;  // unallocated bytes behind every allocation
+
+void* reserve(std::uint64_t bytes) {
+  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+void release(void* p, std::uint64_t bytes) {
+  if (p != nullptr) { munmap(p, bytes); }
+}
+
+void release(region& r) {
+  release(r.bytes, r.size);
+  release(r.states, r.size);
+  release(r.cells, r.size / 4 * sizeof(cell));
+  release(r.byte_cells, r.size * sizeof(cell));
+  r = {};
+}
+
+bool reserve(region& r, std::uint64_t size) {
+  r.size = size;
+  r.bytes = static_cast<std::byte*>(reserve(size));
+  r.states = static_cast<std::uint8_t*>(reserve(size));
+  r.cells = static_cast<cell*>(reserve(size / 4 * sizeof(cell)));
+  r.byte_cells = static_cast<cell*>(reserve(size * sizeof(cell)));
+  bool const ok = r.bytes != nullptr && r.states != nullptr && r.cells != nullptr && r.byte_cells != nullptr;
+  if (!ok) { release(r); }
+  return ok;
+}
+
+std::string hex(std::uint64_t address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+}  // namespace
+
+memory::memory(std::uint64_t capacity) {
+  while (!reserve(arena_, capacity)) {
+    capacity /= 2;
+    if (capacity < (std::uint64_t{64} << 20)) { throw error("no address space for the device's memory"); }
+  }
+}
+
+memory::~memory() { release(arena_); }
+
+std::uint64_t memory::allocate(std::uint64_t size, allocation_kind kind) {
+  std::uint64_t const needed = (size + guard + 255) / 256 * 256;
+  if (size > arena_.size || arena_.size - next_ < needed) {
+    // Addresses are used again only when all have been used once, so that late uses of freed memory are seen.
+    throw error("out of device memory: " + std::to_string(size) + " bytes asked for, " + std::to_string(in_use_) +
+                " in use, " + std::to_string(next_) + " of " + std::to_string(arena_.size) + " ever handed out");
+  }
+  std::uint64_t const address = base() + next_;
+  next_ += needed;
+  in_use_ += size;
+  bool const written = kind == allocation_kind::managed || kind == allocation_kind::host;
+  std::uint8_t const s = static_cast<std::uint8_t>(state::allocated | (written ? state::defined : 0) |
+                                                   (kind == allocation_kind::constant ? state::read_only : 0));
+  std::memset(states(address), s, size);
+  // Never the zeros of fresh pages, so that results do not depend on them.
+  if (!written) { std::memset(reinterpret_cast<void*>(address), 0xCD, size); }
+  allocations_[address] = {address, size, kind, true};
+  return address;
+}
+
+void memory::free(std::uint64_t address) {
+  auto const at = allocations_.find(address);
+  if (at == allocations_.end()) { throw error(describe(address) + ", which is not where an allocation starts"); }
+  if (!at->second.live) { throw error(describe(address) + ", freed before"); }
+  at->second.live = false;
+  in_use_ -= at->second.size;
+  std::memset(states(address), state::freed, at->second.size);
+  std::uint64_t const page = 4096, first = (address + page - 1) / page * page;
+  std::uint64_t const end = (address + at->second.size) / page * page;
+  if (first < end) { madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED); }
+}
+
+allocation const* memory::find(std::uint64_t address) const {
+  auto at = allocations_.upper_bound(address);
+  return at == allocations_.begin() ? nullptr : &std::prev(at)->second;
+}
+
+bool memory::contains(std::uint64_t address, std::uint64_t size) const {
+  auto const* a = find(address);
+  return a != nullptr && a->live && address - a->address <= a->size && size <= a->size - (address - a->address);
+}
+
+void memory::demand(std::uint64_t address, std::uint64_t size) const {
+  if (!contains(address, size)) { throw error(std::to_string(size) + " bytes asked for, but " + describe(address)); }
+}
+
+void memory::copy_in(std::uint64_t to, void const* from, std::uint64_t size) {
+  demand(to, size);
+  std::memmove(reinterpret_cast<void*>(to), from, size);
+  for (std::uint64_t i = 0; i < size; ++i) { states(to)[i] |= state::defined; }
+}
+
+void memory::copy_out(void* to, std::uint64_t from, std::uint64_t size) const {
+  demand(from, size);
+  std::memmove(to, reinterpret_cast<void const*>(from), size);
+}
+
+void memory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
+  demand(to, size);
+  demand(from, size);
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void const*>(from), size);
+  std::uint8_t const kept = find(to)->kind == allocation_kind::constant ? state::read_only : 0;
+  std::memmove(states(to), states(from), size);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    states(to)[i] = static_cast<std::uint8_t>((states(to)[i] & ~state::read_only) | kept);
+  }
+}
+
+void memory::fill(std::uint64_t to, std::uint8_t value, std::uint64_t size) {
+  demand(to, size);
+  std::memset(reinterpret_cast<void*>(to), value, size);
+  for (std::uint64_t i = 0; i < size; ++i) { states(to)[i] |= state::defined; }
+}
+
+std::uint64_t memory::undefined_bytes(std::uint64_t address, std::uint64_t size) const {
+  return static_cast<std::uint64_t>(
+      std::count_if(states(address), states(address) + size, [](std::uint8_t s) { return (s & state::defined) == 0; }));
+}
+
+void memory::end_of_launch(std::uint32_t now) {
+  tick_ = now + 1;
+  if (tick_ < 0x80000000u) { return; }
+  // The clock is half used up: forget all stamps and start again.
+  tick_ = 1;
+  madvise(arena_.cells, arena_.size / 4 * sizeof(cell), MADV_DONTNEED);
+  madvise(arena_.byte_cells, arena_.size * sizeof(cell), MADV_DONTNEED);
+}
+
+std::string memory::describe(std::uint64_t address) const {
+  if (address < 4096) { return hex(address) + " is a null pointer, or an offset from one"; }
+  auto const* a = reserved(address) ? find(address) : nullptr;
+  if (a == nullptr) { return hex(address) + " is not in device memory"; }
+  std::string const which = "the " + std::to_string(a->size) + " bytes at " + hex(a->address);
+  std::uint64_t const offset = address - a->address;
+  if (!a->live && offset < a->size) {
+    return hex(address) + " is in freed memory: byte " + std::to_string(offset) + " of " + which;
+  }
+  if (offset < a->size) { return hex(address) + " is byte " + std::to_string(offset) + " of " + which; }
+  return hex(address) + " is " + std::to_string(offset - a->size) + " bytes behind the end of " + which;
+}
+
+}  // namespace ptx
