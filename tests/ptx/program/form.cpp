@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/form.hpp"
+
+#include <algorithm>
+
+namespace ptx {
+
+void form::begin(std::string_view opcode, std::vector<ast::operand> const& operands) {
+  out = {};
+  modifiers_.clear();
+  lowered_.clear();
+  written_ = operands;
+  next_ = 0;
+  std::size_t point = opcode.find('.');
+  base_ = opcode.substr(0, point);
+  while (point != std::string_view::npos) {
+    std::size_t const end = opcode.find('.', point + 1);
+    modifiers_.push_back(opcode.substr(point + 1, end == std::string_view::npos ? end : end - point - 1));
+    point = end;
+  }
+}
+
+void form::finish() const {
+  if (!modifiers_.empty()) { fail("unknown modifier ." + std::string(modifiers_.front())); }
+  if (next_ != written_.size()) { fail("too many operands"); }
+}
+
+bool form::take(std::string_view modifier) {
+  auto const at = std::find(modifiers_.begin(), modifiers_.end(), modifier);
+  if (at == modifiers_.end()) { return false; }
+  modifiers_.erase(at);
+  return true;
+}
+
+bool form::has_type() const {
+  return std::any_of(modifiers_.begin(), modifiers_.end(), [](auto m) { return type_named(m) != type::none; });
+}
+
+type form::take_type() {
+  for (auto at = modifiers_.begin(); at != modifiers_.end(); ++at) {
+    if (type const t = type_named(*at); t != type::none) {
+      modifiers_.erase(at);
+      return t;
+    }
+  }
+  fail("expected a type");
+}
+
+ast::operand const& form::peek() const {
+  if (next_ == written_.size()) { fail("too few operands"); }
+  return written_[next_];
+}
+
+ast::operand const& form::skip() {
+  ast::operand const& o = peek();
+  ++next_;
+  return o;
+}
+
+void form::append(ast::operand const& o, type t, bool is_destination, bool symbol) {
+  operand const place = lower(o, t, is_destination);
+  if (place.offset != 0 && !symbol) { fail("an address where a value is expected"); }
+  lowered_.push_back(place);
+  out.count = static_cast<std::uint8_t>(lowered_.size());
+}
+
+void form::destination(type t) { append(skip(), t, true, false); }
+void form::source(type t, bool symbol) { append(skip(), t, false, symbol); }
+
+void form::predicate_source() {
+  ast::operand const& o = skip();
+  append(o, type::pred, false, false);
+  lowered_.back().offset = o.negated ? 1 : 0;
+}
+
+void form::address() {
+  ast::operand const& o = skip();
+  if (o.kind != ast::operand_kind::address || o.parts.size() != 1) { fail("expected [address]"); }
+  operand base = lower(o.parts[0], type::b64, false);
+  base.offset += o.offset;
+  lowered_.push_back(base);
+  out.count = static_cast<std::uint8_t>(lowered_.size());
+}
+
+void form::destinations(type t, std::size_t n) {
+  ast::operand const& o = skip();
+  if (o.kind != ast::operand_kind::vector) {
+    if (n != 1) { fail("expected {..}"); }
+    append(o, t, true, false);
+    return;
+  }
+  if (o.parts.size() != n) { fail("wrong number of vector elements"); }
+  for (ast::operand const& part : o.parts) { append(part, t, true, false); }
+}
+
+void form::sources(type t, std::size_t n) {
+  ast::operand const& o = skip();
+  if (o.kind != ast::operand_kind::vector) {
+    if (n != 1) { fail("expected {..}"); }
+    append(o, t, false, false);
+    return;
+  }
+  if (o.parts.size() != n) { fail("wrong number of vector elements"); }
+  for (ast::operand const& part : o.parts) { append(part, t, false, false); }
+}
+
+}  // namespace ptx
