@@ -42,7 +42,7 @@ block_memory::block_memory(launch_memory& launch, std::uint32_t block, std::uint
                            std::uint32_t local_bytes)
     : launch_(&launch),
       clocks_(launch.clocks, block),
-      shared_start_(launch.clocks.now++),
+      shared_start_(++launch.clocks.now),
       global_(launch.device.arena()),
       base_(launch.device.base()) {
   std::uint64_t const in_cells = (shared_bytes + 15u) / 16u * 16u, own = (local_bytes + 15u) / 16u * 16u;

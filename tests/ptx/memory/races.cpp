@@ -83,8 +83,9 @@ void race_check::shorten(std::vector<touch>& list) const {
   std::vector<touch> out;
   for (touch t : list) {
     t.warp = ((t.warp & touched::number) / warps * warps) | (t.warp & touched::writes) | touched::whole_block;
-    auto const same = std::find_if(out.begin(), out.end(), [&](touch const& o) { return o.warp == t.warp; });
-    if (same == out.end()) {
+    auto const end = out.size() > 32 ? out.rbegin() + 32 : out.rend();  // blocks come in order, more or less
+    auto const same = std::find_if(out.rbegin(), end, [&](touch const& o) { return o.warp == t.warp; });
+    if (same == end) {
       t.lanes = ~0u;
       out.push_back(t);
     } else {
