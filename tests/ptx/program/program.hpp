@@ -20,12 +20,12 @@ class warp;
 struct instruction;
 
 /// A set of lanes of a warp, one bit each.
-using lanes = std::uint32_t;
-inline constexpr lanes all_lanes = 0xFFFFFFFFu;
+using lane_set = std::uint32_t;
+inline constexpr lane_set all_lanes = 0xFFFFFFFFu;
 inline constexpr int warp_size = 32;
 
 /// Executes an instruction for some lanes.
-using handler = void (*)(warp&, instruction const&, lanes);
+using handler = void (*)(warp&, instruction const&, lane_set);
 
 /// Where an operand's values lie: 32 of them in a row, one for each lane.
 enum class place : std::uint8_t { frame, constant, special };
@@ -38,7 +38,7 @@ struct operand {
 };
 
 /// Slots every function's frame begins with.
-inline constexpr std::uint32_t sink_slot = 0, local_base_slot = 1, first_free_slot = 2;
+inline constexpr std::uint32_t sink_slot = 0, local_base_slot = 1, carry_slot = 2, first_free_slot = 3;
 
 enum class flow : std::uint8_t { next, branch, indexed, call, leave, exit, barrier, meet };
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "program/form.hpp"
+
+namespace ptx {
+
+// Opcodes that integers and floats share; floats.cpp looks at the type and comes here for integers.
+void build_integer_arithmetic(form& f);  ///< add, sub, div, min, max, abs, neg
+void build_integer_product(form& f);     ///< mul, mad
+
+}  // namespace ptx

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every instruction: one builder for each opcode, in the file of its kind.
+#pragma once
+
+#include "program/form.hpp"
+
+namespace ptx {
+
+void add_flow(opcode_table& t);        ///< bra, call, ret, exit, bar, fence
+void add_integers(opcode_table& t);    ///< add, mul, mad, min, shifts, bit fields
+void add_floats(opcode_table& t);      ///< add, mul, fma, div, sqrt, min, max of all float types
+void add_approximate(opcode_table& t); ///< rcp.approx, ex2.approx, ...
+void add_compare(opcode_table& t);     ///< set, setp, selp, slct, predicates
+void add_moves(opcode_table& t);       ///< mov, cvta, prmt, isspacep
+void add_convert(opcode_table& t);     ///< cvt
+void add_memory(opcode_table& t);      ///< ld, st, atom, red, prefetch
+void add_warp(opcode_table& t);        ///< shfl, vote, match, redux, activemask, elect
+void add_matrix(opcode_table& t);      ///< ldmatrix, stmatrix, mma
+void add_async(opcode_table& t);       ///< cp.async
+
+/// All of the above.
+[[nodiscard]] opcode_table const& all_instructions();
+
+}  // namespace ptx

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "memory/block_memory.hpp"
+#include "program/program.hpp"
+
+namespace ptx {
+
+class block;
+
+/// Calls f(lane) for each lane of the set.
+template <class F>
+inline void each_lane(lane_set m, F&& f) {
+  if (m == all_lanes) {
+    for (int l = 0; l < warp_size; ++l) { f(l); }
+  } else {
+    for (; m != 0; m &= m - 1) { f(__builtin_ctz(m)); }
+  }
+}
+
+/// A warp: 32 lanes, each with its own place in the program and its own calls, that run together where they can.
+class warp {
+ public:
+  warp(block& home, std::uint32_t index, lane_set existing, function_code const& kernel);
+
+  enum class outcome : std::uint8_t { ended, blocked, yielded };
+  /// Runs lanes until none is ready or the fuel is used up.
+  outcome run(std::int64_t fuel);
+
+  // What handlers see of the running group.
+
+  /// The 32 values of an operand, and which of their bytes are defined.
+  [[nodiscard]] std::uint64_t const* values(operand const& o) const { return values_[place_of(o)] + o.slot * 32u; }
+  [[nodiscard]] std::uint8_t const* defined(operand const& o) const { return defined_[place_of(o)] + o.slot * 32u; }
+  [[nodiscard]] std::uint64_t* destination(operand const& o) { return values_[0] + o.slot * 32u; }
+  [[nodiscard]] std::uint8_t* destination_defined(operand const& o) { return defined_[0] + o.slot * 32u; }
+
+  /// A finding unless these bytes of the operand are defined in all lanes.
+  void require(instruction const& i, int operand_index, lane_set m, std::uint8_t bytes) const {
+    operand const& o = i.operands[operand_index];
+    if (o.where != place::frame) { return; }
+    std::uint8_t const* const d = defined(o);
+    if (m == all_lanes) {
+      std::uint64_t w[4];
+      std::memcpy(w, d, sizeof w);
+      std::uint64_t const wanted = bytes * 0x0101010101010101u;
+      if ((w[0] & w[1] & w[2] & w[3] & wanted) == wanted) { return; }
+    } else {
+      std::uint8_t all = 0xFF;
+      for (lane_set rest = m; rest != 0; rest &= rest - 1) { all &= d[__builtin_ctz(rest)]; }
+      if ((all & bytes) == bytes) { return; }
+    }
+    undefined_operand(i, operand_index, m, bytes);
+  }
+  void set_defined(operand const& o, lane_set m, std::uint8_t bytes = 0xFF) {
+    std::uint8_t* const d = destination_defined(o);
+    if (m == all_lanes) {
+      std::memset(d, bytes, 32);
+    } else {
+      each_lane(m, [&](int l) { d[l] = bytes; });
+    }
+  }
+
+  [[nodiscard]] block& home() const { return *home_; }
+  [[nodiscard]] std::uint32_t index() const { return index_; }
+  /// Lanes that exist and have not ended.
+  [[nodiscard]] lane_set alive() const { return existing_ & ~ended_; }
+  [[nodiscard]] lane_set running() const { return group_; }
+  [[nodiscard]] std::uint32_t number_of(instruction const& i) const;
+  /// Ends the launch with a finding about a lane.
+  [[noreturn]] void fail(instruction const& i, int lane, problem kind, std::string const& what) const;
+
+  // What barriers see.
+  [[nodiscard]] bool has_ended() const { return alive() == 0; }
+  [[nodiscard]] std::uint32_t pc(int lane) const { return pc_[lane]; }
+  [[nodiscard]] bool is_ready() const { return ready_ != 0; }
+  void wait_at_barrier(lane_set m) { ready_ &= ~m, at_barrier_ |= m; }
+  /// Goes on after a barrier that `count` threads came to, `votes` of them with a true predicate.
+  void finish_barrier(lane_set m, std::uint32_t votes, std::uint32_t count);
+  void step(lane_set m) { each_lane(m, [&](int l) { ++pc_[l]; }); }
+  /// "lanes 0-15 at line 12: bar.sync 0;" for each place where lanes wait.
+  [[nodiscard]] std::string where_lanes_wait() const;
+  [[nodiscard]] int first_waiting_lane() const;
+
+ private:
+  struct call_frame {
+    std::uint32_t return_pc, base, function, local_base;
+  };
+
+  static int place_of(operand const& o) { return static_cast<int>(o.where); }
+  [[noreturn]] void undefined_operand(instruction const& i, int operand_index, lane_set m, std::uint8_t bytes) const;
+
+  [[nodiscard]] lane_set choose() const;
+  void run_group(lane_set group);
+  void set_base(std::uint32_t base);
+  [[nodiscard]] std::uint32_t next_stop(lane_set others, std::uint32_t pc, std::uint32_t base) const;
+  [[nodiscard]] lane_set guarded(instruction const& i, lane_set m) const;
+  /// Each returns whether the whole group goes on together at pc.
+  bool control(instruction const& i, lane_set m, std::uint32_t& pc);
+  bool indexed_branch(instruction const& i, lane_set m);
+  bool call(instruction const& i, lane_set m);
+  void enter(call_site const& site, instruction const& i, std::uint32_t callee, lane_set m);
+  bool leave(lane_set m);
+  void end(lane_set m);
+  bool meet(instruction const& i, lane_set m);
+  bool try_meeting(instruction const& i, lane_set arriving, lane_set members);
+  void meet_again();
+  void move_lanes(lane_set m, std::uint32_t pc);
+  void write_lane(int lane, operand const& o, std::uint64_t value);
+  void copy_frame(std::vector<frame_bytes> const& from, std::uint32_t from_base, std::vector<frame_bytes> const& to,
+                  std::uint32_t to_base, lane_set m, instruction const& i);
+
+  block* home_;
+  instruction const* code_;
+  std::uint64_t* counts_;
+  std::uint32_t index_;
+  lane_set existing_, ended_ = 0, ready_ = 0, meeting_ = 0, at_barrier_ = 0, deferred_ = 0, group_ = 0;
+  std::int64_t fuel_ = 0, patience_ = 0;
+  std::uint32_t base_ = 0;
+  std::uint64_t* values_[3];
+  std::uint8_t* defined_[3];
+  std::uint32_t pc_[32] = {}, bases_[32] = {}, depth_[32] = {};
+  std::uint32_t members_[32] = {};
+  std::vector<call_frame> calls_[32];
+  std::uint32_t function_[32] = {};
+  std::vector<std::uint64_t> register_values_;
+  std::vector<std::uint8_t> register_defined_;
+  columns special_;
+};
+
+}  // namespace ptx

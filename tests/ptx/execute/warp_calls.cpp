@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls, returns, the end of lanes, and where lanes of a warp meet.
+#include "execute/block.hpp"
+#include "execute/warp.hpp"
+
+namespace ptx {
+namespace {
+
+constexpr std::size_t deepest_call = 4096;
+
+}  // namespace
+
+bool warp::call(instruction const& i, lane_set m) {
+  program const& code = home_->launch().code;
+  call_site const& site = code.calls[i.target];
+  if (site.callee >= 0) {
+    enter(site, i, static_cast<std::uint32_t>(site.callee), m);
+    return false;
+  }
+  require(i, 0, m, 0xFF);
+  for (lane_set rest = m; rest != 0;) {
+    std::uint64_t const address = values(i.operands[0])[__builtin_ctz(rest)];
+    lane_set same = 0;
+    each_lane(rest, [&](int l) { same |= values(i.operands[0])[l] == address ? 1u << l : 0; });
+    rest &= ~same;
+    std::uint64_t const number = (address - code_window) / 16;
+    if (address < code_window || number >= code.functions.size()) {
+      fail(i, __builtin_ctz(same), problem::trap, "call of an address that is no function");
+    }
+    enter(site, i, static_cast<std::uint32_t>(number), same);
+  }
+  return false;
+}
+
+void warp::enter(call_site const& site, instruction const& i, std::uint32_t callee, lane_set m) {
+  program const& code = home_->launch().code;
+  function_code const& f = code.functions[callee];
+  int const first = __builtin_ctz(m);
+  if (!f.defined) { fail(i, first, problem::trap, "call of " + std::string(f.name) + ", which has no body here"); }
+  if (f.parameters.size() != site.arguments.size() || f.results.size() != site.results.size()) {
+    fail(i, first, problem::trap, "call of " + std::string(f.name) + " with other parameters than it has");
+  }
+  if (calls_[first].size() >= deepest_call) { fail(i, first, problem::trap, "calls nest too deeply"); }
+  function_code const& caller = code.functions[function_[first]];
+  std::uint32_t const base = base_ + caller.frame_slots;
+  std::size_t const end = (std::size_t{base} + f.frame_slots) * 32;
+  if (register_values_.size() < end) {
+    register_values_.resize(end);
+    register_defined_.resize(end);
+    set_base(base_);
+  }
+  each_lane(m, [&](int l) {
+    std::uint64_t const local = values_[0][local_base_slot * 32 + l];
+    for (std::size_t slot = base; slot < base + f.frame_slots; ++slot) { register_defined_[slot * 32 + l] = 0; }
+    calls_[l].push_back({pc_[l], base_, function_[l], 0});
+    std::size_t const at = (std::size_t{base} + local_base_slot) * 32 + static_cast<std::size_t>(l);
+    register_values_[at] = (local + caller.local_bytes + 15) / 16 * 16;
+    register_defined_[at] = 0xFF;
+    pc_[l] = f.begin, function_[l] = callee, bases_[l] = base;
+    ++depth_[l];
+  });
+  copy_frame(site.arguments, base_, f.parameters, base, m, i);
+}
+
+/// ret: of a kernel it ends the lanes, of a function it brings the results back.
+bool warp::leave(lane_set m) {
+  program const& code = home_->launch().code;
+  lane_set done = 0;
+  each_lane(m, [&](int l) {
+    if (calls_[l].empty()) {
+      done |= 1u << l;
+      return;
+    }
+    call_frame const back = calls_[l].back();
+    calls_[l].pop_back();
+    instruction const& site = code_[back.return_pc];
+    copy_frame(code.functions[function_[l]].results, bases_[l], code.calls[site.target].results, back.base, 1u << l,
+               site);
+    pc_[l] = back.return_pc + 1, bases_[l] = back.base, function_[l] = back.function;
+    --depth_[l];
+  });
+  if (done != 0) { end(done); }
+  return false;
+}
+
+void warp::copy_frame(std::vector<frame_bytes> const& from, std::uint32_t from_base, std::vector<frame_bytes> const& to,
+                      std::uint32_t to_base, lane_set m, instruction const& i) {
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    if (from[k].bytes != to[k].bytes) {
+      fail(i, __builtin_ctz(m), problem::trap, "parameter " + std::to_string(k) + " has another size in the function");
+    }
+    for (std::uint32_t s = 0; s < (from[k].bytes + 7) / 8; ++s) {
+      std::size_t const a = (std::size_t{from_base} + from[k].slot + s) * 32;
+      std::size_t const b = (std::size_t{to_base} + to[k].slot + s) * 32;
+      each_lane(m, [&](int l) {
+        register_values_[b + static_cast<std::size_t>(l)] = register_values_[a + static_cast<std::size_t>(l)];
+        register_defined_[b + static_cast<std::size_t>(l)] = register_defined_[a + static_cast<std::size_t>(l)];
+      });
+    }
+  }
+}
+
+void warp::end(lane_set m) {
+  ended_ |= m;
+  ready_ &= ~m;
+  if (meeting_ != 0) { meet_again(); }
+  home_->lanes_ended();
+}
+
+/// Lanes come to an instruction that a set of lanes executes together: the last operand names them, or it is the whole
+/// warp. Whether all of `m` may go on.
+bool warp::meet(instruction const& i, lane_set m) {
+  bool const whole_warp = i.target != 0;
+  std::uint64_t const* members = nullptr;
+  if (!whole_warp) {
+    int const last = i.count - 1;
+    require(i, last, m, 0x0F);
+    members = values(i.operands[last]);
+  }
+  bool all = true;
+  for (lane_set rest = m; rest != 0;) {
+    auto const named = whole_warp ? existing_ : static_cast<lane_set>(members[__builtin_ctz(rest)]);
+    lane_set same = 0;
+    each_lane(rest, [&](int l) { same |= whole_warp || static_cast<lane_set>(members[l]) == named ? 1u << l : 0; });
+    rest &= ~same;
+    if ((same & ~named) != 0) {
+      fail(i, __builtin_ctz(same & ~named), problem::barrier, "the membermask does not name the thread itself");
+    }
+    all = try_meeting(i, same, named) && all;
+  }
+  return all;
+}
+
+bool warp::try_meeting(instruction const& i, lane_set arriving, lane_set members) {
+  int const first = __builtin_ctz(arriving);
+  lane_set have = arriving;
+  each_lane(meeting_ & members, [&](int l) {
+    bool const same = pc_[l] == pc_[first] && bases_[l] == bases_[first] && members_[l] == members;
+    bool const plain_sync = i.run == nullptr && code_[pc_[l]].run == nullptr && code_[pc_[l]].how == flow::meet;
+    if (same || (plain_sync && members_[l] == members)) { have |= 1u << l; }
+  });
+  lane_set const wanted = members & alive();
+  if ((wanted & ~have) != 0) {
+    meeting_ |= arriving;
+    ready_ &= ~arriving;
+    each_lane(arriving, [&](int l) { members_[l] = members; });
+    return false;
+  }
+  if (i.run != nullptr) { i.run(*this, i, have); }
+  home_->memory().warp_sync(index_, have);
+  meeting_ &= ~have;
+  ready_ |= have;
+  each_lane(have, [&](int l) { ++pc_[l]; });
+  return have == arriving;
+}
+
+/// Lanes ended, and others may have waited for them.
+void warp::meet_again() {
+  for (lane_set rest = meeting_; rest != 0;) {
+    int const first = __builtin_ctz(rest);
+    lane_set same = 0;
+    each_lane(rest, [&](int l) {
+      same |= pc_[l] == pc_[first] && bases_[l] == bases_[first] && members_[l] == members_[first] ? 1u << l : 0;
+    });
+    rest &= ~same;
+    set_base(bases_[first]);
+    try_meeting(code_[pc_[first]], same, members_[first]);
+  }
+}
+
+}  // namespace ptx
