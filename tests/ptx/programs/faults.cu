@@ -120,14 +120,8 @@ __global__ void absent_lanes(int* x) {
 template <bool right>
 __global__ void trap(int* x) {
   if (!right && threadIdx.x == 3) { __trap(); }
-  x[0 * threadIdx.x + threadIdx.x] = 1;
+  x[threadIdx.x] = 1;
 }
-template <bool right>
-__global__ void write_constant(int* x) {
-  int* const p = right ? x : const_cast<int*>(table);
-  p[threadIdx.x] = 1;
-}
-
 }  // namespace
 
 #define TWINS(words, code, kernel, blocks, threads)        \
@@ -142,7 +136,11 @@ __global__ void write_constant(int* x) {
 CASE(places) {
   TWINS("out of bounds", cudaErrorIllegalAddress, past_the_end, 1, 96);
   TWINS("misaligned", cudaErrorMisalignedAddress, crooked, 1, 1);
-  TWINS("read-only", cudaErrorIllegalAddress, write_constant, 1, 4);
+  twins("read-only", cudaErrorIllegalAddress, __LINE__, [](bool right, int* data) {
+    void* constant = nullptr;
+    cudaGetSymbolAddress(&constant, table);
+    touch<<<1, 4>>>(right ? data : static_cast<int*>(constant));
+  });
   twins("use after free", cudaErrorIllegalAddress, __LINE__, [](bool right, int* data) {
     if (!right) { cudaFree(data); }
     touch<<<1, 32>>>(data);
