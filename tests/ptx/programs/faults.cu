@@ -170,6 +170,16 @@ CASE(meetings_and_traps) {
   TWINS("trap", cudaErrorLaunchFailure, trap, 1, 32);
 }
 
+CASE(kernels_that_the_ptx_lacks) {
+  static char host = 0;
+  __cudaRegisterFunction(reinterpret_cast<void**>(1), &host, nullptr, "missing", -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
+  std::string const text = printed(
+      [&] { CHECK(cudaLaunchKernel(&host, dim3(1), dim3(1), nullptr, 0, nullptr) == cudaErrorInvalidDeviceFunction); });
+  CHECK(text.find("missing") != std::string::npos);
+  cudaGetLastError();
+}
+
 CASE(errors_stay) {
   int* data = nullptr;
   CUDA(cudaMalloc(&data, 4));

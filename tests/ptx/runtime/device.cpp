@@ -23,7 +23,9 @@ cudaError_t device::fail(cudaError_t code, std::string const& sentence) {
 
 target device::wanted() const {
   if (char const* const name = std::getenv("FP4_PTX_TARGET"); name != nullptr && *name != '\0') {
-    return target::parse(name);
+    try {
+      return target::parse(name);
+    } catch (error const& e) { throw refusal(cudaErrorNoDevice, std::string("FP4_PTX_TARGET: ") + e.what()); }
   }
   target newest{80, 0};
   for (auto const& b : binaries) {
