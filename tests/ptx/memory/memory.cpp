@@ -46,12 +46,22 @@ std::string hex(std::uint64_t address) {
   return text;
 }
 
+/// Gives whole pages back to the system; they read as zeros again.
+template <class T>
+void forget(T* first, std::uint64_t count) {
+  std::uint64_t const page = 4096, from = (reinterpret_cast<std::uint64_t>(first) + page - 1) / page * page;
+  std::uint64_t const to = reinterpret_cast<std::uint64_t>(first + count) / page * page;
+  if (from < to) { madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED); }
+}
+
 }  // namespace
 
-memory::memory(std::uint64_t capacity) {
-  while (!reserve(arena_, capacity)) {
-    capacity /= 2;
-    if (capacity < (std::uint64_t{64} << 20)) { throw error("no address space for the device's memory"); }
+memory::memory(std::uint64_t capacity) : capacity_(capacity) {
+  // Addresses are not used again, so that late uses of freed memory are seen: there are more of them than memory.
+  std::uint64_t addresses = 16 * capacity;
+  while (!reserve(arena_, addresses)) {
+    addresses /= 2;
+    if (addresses < (std::uint64_t{64} << 20)) { throw error("no address space for the device's memory"); }
   }
 }
 
@@ -59,10 +69,9 @@ memory::~memory() { release(arena_); }
 
 std::uint64_t memory::allocate(std::uint64_t size, allocation_kind kind) {
   std::uint64_t const needed = (size + guard + 255) / 256 * 256;
-  if (size > arena_.size || arena_.size - next_ < needed) {
-    // Addresses are used again only when all have been used once, so that late uses of freed memory are seen.
+  if (size > capacity_ - in_use_ || needed > arena_.size - next_) {
     throw error("out of device memory: " + std::to_string(size) + " bytes asked for, " + std::to_string(in_use_) +
-                " in use, " + std::to_string(next_) + " of " + std::to_string(arena_.size) + " ever handed out");
+                " of " + std::to_string(capacity_) + " in use");
   }
   std::uint64_t const address = base() + next_;
   next_ += needed;
@@ -84,9 +93,10 @@ void memory::free(std::uint64_t address) {
   at->second.live = false;
   in_use_ -= at->second.size;
   std::memset(states(address), state::freed, at->second.size);
-  std::uint64_t const page = 4096, first = (address + page - 1) / page * page;
-  std::uint64_t const end = (address + at->second.size) / page * page;
-  if (first < end) { madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED); }
+  std::uint64_t const offset = address - base(), size = at->second.size;
+  forget(arena_.bytes + offset, size);
+  forget(arena_.cells + offset / 4, size / 4);
+  forget(arena_.byte_cells + offset, size);
 }
 
 allocation const* memory::find(std::uint64_t address) const {
@@ -141,8 +151,8 @@ void memory::end_of_launch(std::uint32_t now) {
   if (tick_ < 0x80000000u) { return; }
   // The clock is half used up: forget all stamps and start again.
   tick_ = 1;
-  madvise(arena_.cells, arena_.size / 4 * sizeof(cell), MADV_DONTNEED);
-  madvise(arena_.byte_cells, arena_.size * sizeof(cell), MADV_DONTNEED);
+  forget(arena_.cells, arena_.size / 4);
+  forget(arena_.byte_cells, arena_.size);
 }
 
 std::string memory::describe(std::uint64_t address) const {

@@ -28,8 +28,8 @@ struct allocation {
 
 class memory {
  public:
-  /// Reserves address space (not memory) for `capacity` bytes, or for less where the system refuses.
-  explicit memory(std::uint64_t capacity = std::uint64_t{32} << 30);
+  /// Memory of the host is used only for what is allocated; of address space much more is reserved.
+  explicit memory(std::uint64_t capacity = std::uint64_t{16} << 30);
   ~memory();
   memory(memory const&) = delete;
   memory& operator=(memory const&) = delete;
@@ -53,7 +53,7 @@ class memory {
   /// Bytes of the range that were never written.
   [[nodiscard]] std::uint64_t undefined_bytes(std::uint64_t address, std::uint64_t size) const;
 
-  [[nodiscard]] std::uint64_t capacity() const { return arena_.size; }
+  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t bytes_in_use() const { return in_use_; }
 
   /// The bytes with their shadows, for checked accesses.
@@ -72,7 +72,7 @@ class memory {
   void demand(std::uint64_t address, std::uint64_t size) const;
 
   region arena_;
-  std::uint64_t next_ = 0, in_use_ = 0;
+  std::uint64_t capacity_, next_ = 0, in_use_ = 0;
   std::uint32_t tick_ = 1;
   std::map<std::uint64_t, allocation> allocations_;
 };

@@ -16,8 +16,9 @@ cudaError_t allocate(char const* name, void** pointer, std::size_t size, allocat
     not_while_capturing();
     *pointer = nullptr;
     if (size == 0) { return; }
+    auto& bytes = device::get().bytes();
     try {
-      *pointer = reinterpret_cast<void*>(device::get().bytes().allocate(size, kind));
+      *pointer = reinterpret_cast<void*>(bytes.allocate(size, kind));
     } catch (ptx::error const& e) { throw refusal(cudaErrorMemoryAllocation, e.what()); }
   });
 }

@@ -120,3 +120,14 @@ TEST_CASE("the host's copies stay inside allocations") {
   memory.free(at);
   CHECK_THROWS_AS(memory.copy_out(buffer, at, 1), ptx::error);
 }
+
+TEST_CASE("memory comes to an end, and back") {
+  ptx::memory memory(std::uint64_t{64} << 20);
+  CHECK_THROWS_AS(memory.allocate(std::uint64_t{65} << 20), ptx::error);
+  for (int i = 0; i < 8; ++i) {
+    auto const at = memory.allocate(std::uint64_t{40} << 20);
+    CHECK_THROWS_AS(memory.allocate(std::uint64_t{40} << 20), ptx::error);
+    memory.free(at);
+  }
+  CHECK(memory.bytes_in_use() == 0);
+}
