@@ -9,4 +9,7 @@ namespace ptx {
 void build_integer_arithmetic(form& f);  ///< add, sub, div, min, max, abs, neg
 void build_integer_product(form& f);     ///< mul, mad
 
+/// div, rcp and sqrt with .approx or .full; false, and nothing taken, without these.
+bool build_approximate(form& f);
+
 }  // namespace ptx

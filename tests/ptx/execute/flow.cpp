@@ -100,12 +100,7 @@ void build_barrier(form& f) {
   if (!reduce && !arrives && !f.take("sync")) { f.fail("expected .sync, .arrive or .red"); }
   f.source(type::b32);
   bool const counted = f.operands_left() > (reduce ? 1u : 0u);
-  static ast::operand const everybody = [] {
-    ast::operand o;
-    o.kind = ast::operand_kind::integer;
-    return o;
-  }();
-  counted ? f.source(type::b32) : f.append(everybody, type::b32, false, false);
+  counted ? f.source(type::b32) : f.number(0);
   if (reduce) { f.predicate_source(); }
   f.out.run = arrives ? barrier_arrive : barrier_sync;
 }

@@ -104,4 +104,39 @@ void form::sources(type t, std::size_t n) {
   for (ast::operand const& part : o.parts) { append(part, t, false, false); }
 }
 
+void form::destination_pair(type first, type second) {
+  static ast::operand const nowhere = [] {
+    ast::operand o;
+    o.kind = ast::operand_kind::sink;
+    return o;
+  }();
+  ast::operand const& d = skip();
+  bool const pair = d.kind == ast::operand_kind::pair;
+  append(pair ? d.parts[0] : d, first, true, false);
+  append(pair ? d.parts[1] : nowhere, second, true, false);
+}
+
+void form::number(std::uint64_t value) {
+  ast::operand o;
+  o.kind = ast::operand_kind::integer;
+  o.bits = value;
+  append(o, type::b64, false, false);
+}
+
+void form::split_last() {
+  operand second = lowered_.back();
+  lowered_.back().bytes = second.bytes = 8;
+  if (second.where == place::frame && second.slot != sink_slot) { ++second.slot; }
+  lowered_.push_back(second);
+  out.count = static_cast<std::uint8_t>(lowered_.size());
+}
+
+bool form::take_cache_advice() {
+  for (std::string_view word : {"ca", "cg", "cs", "lu", "cv", "wb", "wt"}) { take(word); }
+  bool const policy = take("L2::cache_hint");
+  auto const advice = [](std::string_view m) { return m.substr(0, 4) == "L1::" || m.substr(0, 4) == "L2::"; };
+  modifiers_.erase(std::remove_if(modifiers_.begin(), modifiers_.end(), advice), modifiers_.end());
+  return policy;
+}
+
 }  // namespace ptx

@@ -56,7 +56,17 @@ class form {
   void address();                                      ///< [a+b]
   void destinations(type t, std::size_t n);            ///< {a, b, ..}, or one without braces
   void sources(type t, std::size_t n);
+  void destination_pair(type first, type second);      ///< d|p, or d alone and nowhere for p
+  void number(std::uint64_t value);                    ///< one that is not written
   void append(ast::operand const& o, type t, bool is_destination, bool symbol);
+  /// Whether the last operand is a symbol with an offset.
+  [[nodiscard]] bool needs_offset() const { return lowered_.back().offset != 0; }
+
+  /// Makes the last operand, of 128 bits, two of 64.
+  void split_last();
+  /// Takes the modifiers that are only advice: cache operators, eviction priorities, prefetch sizes. True with a cache
+  /// policy, which is one operand more.
+  bool take_cache_advice();
 
   /// For control flow and calls, which look names up themselves.
   virtual std::uint32_t label(std::string_view name) = 0;

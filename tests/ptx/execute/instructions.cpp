@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/instructions.hpp"
+
+namespace ptx {
+
+opcode_table const& all_instructions() {
+  static opcode_table const table = [] {
+    opcode_table t;
+    add_flow(t);
+    add_integers(t);
+    add_bits(t);
+    add_floats(t);
+    add_approximate(t);
+    add_compare(t);
+    add_moves(t);
+    add_convert(t);
+    add_memory(t);
+    add_atomics(t);
+    add_warp(t);
+    return t;
+  }();
+  return table;
+}
+
+}  // namespace ptx

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mov and the conversions between state spaces' addresses. They copy undefined bytes as they are.
+#include "execute/elementwise.hpp"
+#include "execute/instructions.hpp"
+#include "execute/special_values.hpp"
+
+namespace ptx {
+namespace {
+
+constexpr std::uint64_t mask_of_bits(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+void copy(warp& w, instruction const& i, lane_set m) {
+  operand const &to = i.operands[0], &from = i.operands[1];
+  if (m == all_lanes) {
+    std::memcpy(w.destination(to), w.values(from), 32 * sizeof(std::uint64_t));
+    std::memcpy(w.destination_defined(to), w.defined(from), 32);
+    return;
+  }
+  each_lane(m, [&](int l) {
+    w.destination(to)[l] = w.values(from)[l];
+    w.destination_defined(to)[l] = w.defined(from)[l];
+  });
+}
+
+/// The address of a variable whose base is known at launch.
+void copy_with_offset(warp& w, instruction const& i, lane_set m) {
+  operand const& from = i.operands[1];
+  std::uint64_t const mask = mask_of_bits(8u * i.operands[0].bytes);
+  each_lane(m, [&](int l) {
+    w.destination(i.operands[0])[l] = (w.values(from)[l] + static_cast<std::uint64_t>(from.offset)) & mask;
+    w.destination_defined(i.operands[0])[l] = w.defined(from)[l];
+  });
+}
+
+void read_clock(warp& w, instruction const& i, lane_set m) {
+  std::uint64_t const now = clock_value(static_cast<special>(i.operands[1].slot), w.home());
+  each_lane(m, [&](int l) { w.destination(i.operands[0])[l] = now; });
+  w.set_defined(i.operands[0], m);
+}
+
+/// d = {a, b, ..}, the first in the lowest bits
+void pack_elements(warp& w, instruction const& i, lane_set m) {
+  int const n = i.count - 1;
+  unsigned const bits = i.with.elements;
+  each_lane(m, [&](int l) {
+    std::uint64_t value = 0;
+    unsigned known = 0;
+    for (int k = 0; k < n; ++k) {
+      value |= (w.values(i.operands[1 + k])[l] & mask_of_bits(bits)) << (bits * static_cast<unsigned>(k));
+      known |= (w.defined(i.operands[1 + k])[l] & bytes_mask(bits / 8)) << (bits / 8 * static_cast<unsigned>(k));
+    }
+    w.destination(i.operands[0])[l] = value;
+    w.destination_defined(i.operands[0])[l] = static_cast<std::uint8_t>(known);
+  });
+}
+
+/// {a, b, ..} = d
+void unpack_elements(warp& w, instruction const& i, lane_set m) {
+  int const n = i.count - 1;
+  unsigned const bits = i.with.elements;
+  operand const& from = i.operands[n];
+  each_lane(m, [&](int l) {
+    std::uint64_t const value = w.values(from)[l];
+    unsigned const known = w.defined(from)[l];
+    for (int k = 0; k < n; ++k) {
+      w.destination(i.operands[k])[l] = (value >> (bits * static_cast<unsigned>(k))) & mask_of_bits(bits);
+      w.destination_defined(i.operands[k])[l] =
+          static_cast<std::uint8_t>((known >> (bits / 8 * static_cast<unsigned>(k)) & bytes_mask(bits / 8)) | static_cast<unsigned>(~bytes_mask(bits / 8)));
+    }
+  });
+}
+
+/// Values of two slots: mov.b128 with {low, high} on one side or neither.
+void copy_wide(warp& w, instruction const& i, lane_set m) {
+  bool const packs = i.with.mode == 1, unpacks = i.with.mode == 2;
+  auto const second = [](operand o) {
+    ++o.slot;
+    return o;
+  };
+  operand const to[2] = {i.operands[0], unpacks ? i.operands[1] : second(i.operands[0])};
+  operand const& first_source = i.operands[unpacks ? 2 : 1];
+  operand const from[2] = {first_source, packs ? i.operands[2] : second(first_source)};
+  for (int k = 0; k < 2; ++k) {
+    each_lane(m, [&](int l) {
+      w.destination(to[k])[l] = w.values(from[k])[l];
+      w.destination_defined(to[k])[l] = w.defined(from[k])[l];
+    });
+  }
+}
+
+void build_wide_move(form& f) {
+  bool const unpacks = f.peek().kind == ast::operand_kind::vector;
+  unpacks ? f.destinations(type::b64, 2) : f.destination(type::b128);
+  bool const packs = f.peek().kind == ast::operand_kind::vector;
+  packs ? f.sources(type::b64, 2) : f.source(type::b128);
+  f.out.with.mode = packs ? 1 : unpacks ? 2 : 0;
+  f.out.run = copy_wide;
+}
+
+type bits_type(unsigned bits) {
+  return bits == 8 ? type::b8 : bits == 16 ? type::b16 : bits == 32 ? type::b32 : type::b64;
+}
+
+void build_mov(form& f) {
+  type const t = f.take_type();
+  if (t == type::b128) { return build_wide_move(f); }
+  auto const elements = [&](std::size_t n) {
+    if (n != 2 && n != 4) { f.fail("wrong number of vector elements"); }
+    f.out.with.elements = static_cast<std::uint8_t>(bits_of(t) / n);
+    if (f.out.with.elements < 8) { f.fail("wrong number of vector elements"); }
+    return bits_type(f.out.with.elements);
+  };
+  if (f.peek().kind == ast::operand_kind::vector) {
+    std::size_t const n = f.peek().parts.size();
+    f.destinations(elements(n), n);
+    f.source(t);
+    f.out.run = unpack_elements;
+    return;
+  }
+  f.destination(t);
+  ast::operand const from = f.peek();
+  if (from.kind == ast::operand_kind::vector) {
+    f.sources(elements(from.parts.size()), from.parts.size());
+    f.out.run = pack_elements;
+    return;
+  }
+  special const s = special_named(from.name);
+  f.source(t, true);
+  f.out.run = s != special::count && is_clock(s) ? read_clock : copy_with_offset;
+  if (f.out.run == copy_with_offset && !f.needs_offset()) { f.out.run = copy; }
+}
+
+// Generic addresses: global ones are themselves, shared and local ones lie in their windows.
+
+template <bool ToGeneric>
+void convert_address(warp& w, instruction const& i, lane_set m) {
+  operand const& from = i.operands[1];
+  w.require(i, 1, m, 0xFF);
+  each_lane(m, [&](int l) {
+    std::uint64_t const a = w.values(from)[l] + static_cast<std::uint64_t>(from.offset);
+    std::uint64_t const window = i.with.where == space::shared ? shared_window : i.with.where == space::local ? local_window : 0;
+    std::uint64_t const offset = window == 0 ? a : a & (shared_window - 1);
+    w.destination(i.operands[0])[l] = ToGeneric ? offset + window : offset;
+  });
+  w.set_defined(i.operands[0], m);
+}
+
+constexpr named<space> spaces[] = {{"global", space::global}, {"shared", space::shared}, {"shared::cta", space::shared},
+                                   {"shared::cluster", space::shared}, {"local", space::local},
+                                   {"const", space::global}, {"param", space::global}, {"param::entry", space::global}};
+
+void build_cvta(form& f) {
+  bool const from_generic = f.take("to");
+  if (!f.take_one(spaces, f.out.with.where)) { f.fail("expected a state space"); }
+  type const t = f.take_type();
+  if (bits_of(t) != 64) { f.fail("only 64-bit addresses"); }
+  f.out.run = from_generic ? convert_address<false> : convert_address<true>;
+  f.destination(t);
+  f.source(t, true);
+}
+
+void is_in_space(warp& w, instruction const& i, lane_set m) {
+  w.require(i, 1, m, 0xFF);
+  each_lane(m, [&](int l) {
+    std::uint64_t const window = w.values(i.operands[1])[l] >> 56;
+    space const in = window == shared_window >> 56 ? space::shared : window == local_window >> 56 ? space::local : space::global;
+    w.destination(i.operands[0])[l] = in == i.with.where ? 1 : 0;
+  });
+  w.set_defined(i.operands[0], m);
+}
+
+void build_isspacep(form& f) {
+  if (f.take("const") || f.take("param")) { f.fail("isspacep for constants is not supported"); }
+  if (!f.take_one(spaces, f.out.with.where)) { f.fail("expected a state space"); }
+  f.out.run = is_in_space;
+  f.destination(type::pred);
+  f.source(type::b64);
+}
+
+/// A cluster has one block here, so every address maps to itself.
+void build_mapa(form& f) {
+  f.take("shared::cluster");
+  type const t = f.take_type();
+  f.out.run = copy;
+  f.destination(t);
+  f.source(t);
+  f.skip();
+}
+
+}  // namespace
+
+void add_moves(opcode_table& t) {
+  t.add("mov", build_mov);
+  t.add("cvta", build_cvta);
+  t.add("isspacep", build_isspacep);
+  t.add("mapa", build_mapa);
+}
+
+}  // namespace ptx
