@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bit operations: logic, shifts, fields, permutes, counts, compare and select of integers.
+#include "instructions/program.hpp"
+
+using namespace ptx::test;
+
+namespace {
+
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+using u32 = std::uint32_t;
+
+column const samples32{0,          1,          0x80000000, 0xFFFFFFFF, 0x7FFFFFFF, 0x12345678, 0xFEDCBA98, 0x00FF00FF,
+                       0xF0F0F0F0, 0x80000001, 0x55555555, 0xAAAAAAAA, 0x0000FFFF, 0xFFFF0000, 0x00010000};
+column const samples64{0,
+                       1,
+                       word{1} << 63,
+                       ~word{0},
+                       ~word{0} >> 1,
+                       0x0123'4567'89AB'CDEF,
+                       0xFEDC'BA98'7654'3210,
+                       0xFFFF'FFFF'0000'0000,
+                       0x0000'0000'FFFF'FFFF};
+column const amounts{0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 0x100, 0x80000000, 0xFFFFFFFF};
+
+word low_bits(word count) { return count >= 64 ? ~word{0} : (word{1} << count) - 1; }
+int position_of_highest(word a) {
+  int at = -1;
+  for (int i = 0; i < 64; ++i) { at = (a >> i & 1) != 0 ? i : at; }
+  return at;
+}
+u32 low32(word a) { return static_cast<u32>(a); }
+
+}  // namespace
+
+TEST_CASE("and, or, xor, not, cnot", "[ptx]") {
+  for (char const* width : {"16", "32", "64"}) {
+    std::string const b(width), two = "b" + b + " = b" + b + " b" + b, one = "b" + b + " = b" + b;
+    table in = all({samples64, samples64});
+    in += random(50, 2);
+    check_each({"and.b" + b + " %d, %a, %b;", two}, in, [](word x, word y) { return x & y; });
+    check_each({"or.b" + b + " %d, %a, %b;", two}, in, [](word x, word y) { return x | y; });
+    check_each({"xor.b" + b + " %d, %a, %b;", two}, in, [](word x, word y) { return x ^ y; });
+    check_each({"not.b" + b + " %d, %a;", one}, all({samples64}), [](word x) { return ~x; });
+    word const mask = low_bits(std::stoul(b));
+    check_each({"cnot.b" + b + " %d, %a;", one}, all({samples64}), [&](word x) { return (x & mask) == 0 ? 1 : 0; });
+  }
+}
+
+TEST_CASE("logic on predicates", "[ptx]") {
+  table const in = all({{0, 1}, {0, 1}});
+  std::string const read = "setp.ne.u32 %p, %a, 0; setp.ne.u32 %q, %b, 0; ", write = " selp.u32 %d, 1, 0, %r;";
+  check_each({read + "and.pred %r, %p, %q;" + write}, in, [](word a, word b) { return a & b; });
+  check_each({read + "or.pred %r, %p, %q;" + write}, in, [](word a, word b) { return a | b; });
+  check_each({read + "xor.pred %r, %p, %q;" + write}, in, [](word a, word b) { return a ^ b; });
+  check_each({read + "not.pred %r, %p;" + write}, in, [](word a, word) { return 1 - a; });
+  check_each({read + "mov.pred %r, %p;" + write}, in, [](word a, word) { return a; });
+  check_each({read + "mov.u32 %d, 5; @%p mov.u32 %d, 6; @!%q mov.u32 %d, 7;"}, in,
+             [](word a, word b) { return b == 0 ? 7 : 5 + a; });
+}
+
+TEST_CASE("shifts clamp the amount at the width", "[ptx]") {
+  for (unsigned width : {16U, 32U, 64U}) {
+    std::string const w = std::to_string(width), signature = "b" + w + " = b" + w + " b32";
+    table const in = all({width == 64 ? samples64 : samples32, amounts});
+    word const mask = low_bits(width);
+    check_each({"shl.b" + w + " %d, %a, %b;", signature}, in, [&](word a, word n) { return n >= width ? 0 : a << n; });
+    check_each({"shr.u" + w + " %d, %a, %b;", signature}, in,
+               [&](word a, word n) { return n >= width ? 0 : (a & mask) >> n; });
+    check_each({"shr.b" + w + " %d, %a, %b;", signature}, in,
+               [&](word a, word n) { return n >= width ? 0 : (a & mask) >> n; });
+    check_each({"shr.s" + w + " %d, %a, %b;", signature}, in, [&](word a, word n) {
+      bool const negative = (a >> (width - 1) & 1) != 0;
+      if (n >= width) { return negative ? ~word{0} : 0; }
+      return (a & mask) >> n | (negative ? ~(mask >> n) : 0);
+    });
+  }
+}
+
+TEST_CASE("funnel shifts, clamped and wrapped", "[ptx]") {
+  std::string const three = "b32 = b32 b32 b32";
+  table const in =
+      all({{0x12345678, 0xFEDCBA98, 0, 0xFFFFFFFF, 0x80000001}, {0x9ABCDEF0, 1, 0x80000000, 0xFFFFFFFF}, amounts});
+  auto const both = [](word a, word b) { return b << 32 | low32(a); };
+  for (bool wrap : {false, true}) {
+    std::string const mode = wrap ? ".wrap" : ".clamp";
+    auto const amount = [=](word n) { return wrap ? n % 32 : std::min<word>(n, 32); };
+    check_each({"shf.l" + mode + ".b32 %d, %a, %b, %c;", three}, in,
+               [&](word a, word b, word n) { return both(a, b) >> (32 - amount(n)); });
+    check_each({"shf.r" + mode + ".b32 %d, %a, %b, %c;", three}, in,
+               [&](word a, word b, word n) { return both(a, b) >> amount(n); });
+  }
+}
+
+TEST_CASE("lop3: all 256 functions", "[ptx]") {
+  table in = all({{0xF0F0F0F0, 0x12345678}, {0xCCCCCCCC, 0x9ABCDEF0}, {0xAAAAAAAA, 0x0F1E2D3C}});
+  for (word lut = 0; lut < 256; ++lut) {
+    check_each({"lop3.b32 %d, %a, %b, %c, " + std::to_string(lut) + ";", "b32 = b32 b32 b32"}, in,
+               [&](word a, word b, word c) {
+                 word d = 0;
+                 for (int i = 0; i < 32; ++i) {
+                   word const index = (a >> i & 1) * 4 + (b >> i & 1) * 2 + (c >> i & 1);
+                   d |= (lut >> index & 1) << i;
+                 }
+                 return d;
+               });
+  }
+}
+
+TEST_CASE("prmt: the general form, all selectors", "[ptx]") {
+  auto const general = [](word a, word b, word selector) {
+    word const bytes = b << 32 | low32(a);
+    word d = 0;
+    for (int i = 0; i < 4; ++i) {
+      word const nibble = selector >> (4 * i) & 0xF, byte = bytes >> (8 * (nibble & 7)) & 0xFF;
+      d |= ((nibble & 8) == 0 ? byte : byte >= 0x80 ? 0xFF : 0) << (8 * i);
+    }
+    return d;
+  };
+  check_each({"prmt.b32 %d, %a, %b, %c;", "b32 = b32 b32 b32"}, all({{0x80017F02}, {0x03FE8504}, range(0x10000)}),
+             general);
+  check_each({"prmt.b32 %d, %a, %b, %c;", "b32 = b32 b32 b32"}, random(200, 3), general);  // bits above 16 do not count
+}
+
+TEST_CASE("prmt: the named modes", "[ptx]") {
+  // Result bytes 3, 2, 1, 0 for the selectors 0, 1, 2, 3, from the ISA's table.
+  struct {
+    char const* mode;
+    int bytes[4];
+  } const modes[] = {{"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
+                     {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
+                     {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
+  for (auto const& m : modes) {
+    check_each({std::string("prmt.b32.") + m.mode + " %d, %a, %b, %c;", "b32 = b32 b32 b32"},
+               all({{0x13121110, 0x83828180}, {0x17161514}, {0, 1, 2, 3, 4, 0xFFFFFFFE}}), [&](word a, word b, word c) {
+                 word const bytes = b << 32 | low32(a);
+                 word d = 0;
+                 for (int i = 0; i < 4; ++i) {
+                   d |= (bytes >> (8 * (m.bytes[c & 3] >> (4 * i) & 7)) & 0xFF) << (8 * i);
+                 }
+                 return d;
+               });
+  }
+}
+
+TEST_CASE("bit fields", "[ptx]") {
+  column const places{0, 1, 5, 16, 31, 32, 33, 63, 64, 255, 256 + 4};
+  for (unsigned width : {32U, 64U}) {
+    std::string const w = std::to_string(width), triple = "b" + w + " = b" + w + " b32 b32";
+    table const in = all({width == 64 ? samples64 : samples32, places, places});
+    for (bool is_signed : {false, true}) {
+      check_each({(is_signed ? "bfe.s" : "bfe.u") + w + " %d, %a, %b, %c;", triple}, in,
+                 [&](word a, word pos, word len) {
+                   pos &= 0xFF, len &= 0xFF;  // the ISA's pseudo code, bit by bit
+                   word const msb = width - 1;
+                   word const sign_at = std::min(pos + len - 1, msb);
+                   bool const sign = is_signed && len != 0 && (a >> sign_at & 1) != 0;
+                   word d = 0;
+                   for (word i = 0; i <= msb; ++i) {
+                     bool const bit = i < len && pos + i <= msb ? (a >> (pos + i) & 1) != 0 : sign;
+                     d |= word{bit} << i;
+                   }
+                   return d;
+                 });
+    }
+    check({"bfi.b" + w + " %d, %a, %b, %c, %x;", "b" + w + " = b" + w + " b" + w + " b32 b32"},
+          all({width == 64 ? samples64 : samples32, {0, ~word{0}, 0x1234'5678'9ABC'DEF0}, places, places}),
+          [&](word const* in4, word* out) {
+            word const pos = in4[2] & 0xFF, len = in4[3] & 0xFF;
+            out[0] = in4[1];
+            for (word i = 0; i < len && pos + i < width; ++i) {
+              word const bit = word{1} << (pos + i);
+              out[0] = (out[0] & ~bit) | ((in4[0] >> i & 1) != 0 ? bit : 0);
+            }
+          });
+  }
+}
+
+TEST_CASE("counts and positions", "[ptx]") {
+  for (unsigned width : {32U, 64U}) {
+    std::string const w = std::to_string(width), one = "b32 = b" + w, same = "b" + w + " = b" + w;
+    word const mask = low_bits(width);
+    table in = all({width == 64 ? samples64 : samples32});
+    in += random(100, 1);
+    for (unsigned i = 0; i < 64; ++i) { in.words.push_back(word{1} << i), in.words.push_back(~word{0} << i); }
+    check_each({"popc.b" + w + " %d, %a;", one}, in, [&](word a) { return __builtin_popcountll(a & mask); });
+    check_each({"clz.b" + w + " %d, %a;", one}, in,
+               [&](word a) { return static_cast<int>(width) - 1 - position_of_highest(a & mask); });
+    check_each({"brev.b" + w + " %d, %a;", same}, in, [&](word a) {
+      word d = 0;
+      for (unsigned i = 0; i < width; ++i) { d |= (a >> i & 1) << (width - 1 - i); }
+      return d;
+    });
+    for (bool is_signed : {false, true}) {
+      auto const highest = [&](word a) {
+        a &= mask;
+        return position_of_highest(is_signed && (a >> (width - 1)) != 0 ? ~a & mask : a);
+      };
+      std::string const type = (is_signed ? ".s" : ".u") + w;
+      check_each({"bfind" + type + " %d, %a;", one}, in, highest);
+      check_each({"bfind.shiftamt" + type + " %d, %a;", one}, in,
+                 [&](word a) { return highest(a) < 0 ? -1 : static_cast<int>(width) - 1 - highest(a); });
+    }
+  }
+}
+
+TEST_CASE("masks and sign extension", "[ptx]") {
+  for (bool wrap : {false, true}) {
+    std::string const mode = wrap ? ".wrap" : ".clamp";
+    auto const clip = [=](word n) { return wrap ? n % 32 : std::min<word>(n, 32); };
+    check_each({"bmsk" + mode + ".b32 %d, %a, %b;"}, all({amounts, amounts}), [&](word pos, word len) {
+      word const p = clip(pos), n = clip(len);
+      return p >= 32 ? 0 : low_bits(n) << p;
+    });
+    for (bool is_signed : {false, true}) {
+      check_each({"szext" + mode + (is_signed ? ".s32" : ".u32") + " %d, %a, %b;"}, all({samples32, amounts}),
+                 [&](word a, word count) {
+                   word const n = clip(count);
+                   if (n == 0) { return word{0}; }
+                   bool const negative = is_signed && (a >> (n - 1) & 1) != 0;
+                   return (a & low_bits(n)) | (negative ? ~low_bits(n) : 0);
+                 });
+    }
+  }
+}
+
+TEST_CASE("fns: the n-th set bit from a base", "[ptx]") {
+  column counts;
+  for (i32 n = -5; n <= 5; ++n) { counts.push_back(low32(static_cast<word>(static_cast<i64>(n)))); }
+  check_each({"fns.b32 %d, %a, %b, %c;", "b32 = b32 b32 b32"},
+             all({{0, 0xFFFFFFFF, 0x80000001, 0x12345678}, {0, 1, 7, 20, 31}, counts}),
+             [](word mask, word base, word n) {
+               auto const offset = static_cast<i32>(n);
+               int const step = offset < 0 ? -1 : 1;
+               int missing = offset == 0 ? 1 : std::abs(offset);
+               if (offset == 0) { return (mask >> base & 1) != 0 ? base : word{0xFFFFFFFF}; }
+               for (int at = static_cast<int>(base); at >= 0 && at < 32; at += step) {
+                 if ((mask >> at & 1) != 0 && --missing == 0) { return static_cast<word>(at); }
+               }
+               return word{0xFFFFFFFF};
+             });
+}
+
+TEST_CASE("setp, set, selp and slct on integers", "[ptx]") {
+  struct comparison {
+    char const* name;
+    bool less, equal, greater;
+  };
+  comparison const comparisons[] = {{"eq", false, true, false}, {"ne", true, false, true},  {"lt", true, false, false},
+                                    {"le", true, true, false},  {"gt", false, false, true}, {"ge", false, true, true}};
+  for (unsigned width : {16U, 32U, 64U}) {
+    std::string const w = std::to_string(width), two = "b32 = b" + w + " b" + w;
+    table in = all({samples64, samples64});
+    in += all({samples32, samples32});
+    for (bool is_signed : {false, true}) {
+      auto const ordered = [&](word a, word b) {  // -1, 0, 1: compare in the topmost bits of 64
+        a <<= 64 - width, b <<= 64 - width;
+        if (is_signed) { a ^= word{1} << 63, b ^= word{1} << 63; }
+        return a < b ? -1 : a > b ? 1 : 0;
+      };
+      for (comparison const& c : comparisons) {
+        auto const holds = [&](word a, word b) {
+          int const o = ordered(a, b);
+          return o < 0 ? c.less : o > 0 ? c.greater : c.equal;
+        };
+        std::string const form = std::string(".") + c.name + (is_signed ? ".s" : ".u") + w;
+        check_each({"setp" + form + " %p, %a, %b; selp.u32 %d, 1, 0, %p;", two}, in, holds);
+        std::string const set = std::string("set.") + c.name + ".u32" + (is_signed ? ".s" : ".u") + w;
+        check_each({set + " %d, %a, %b;", two}, in, [&](word a, word b) { return holds(a, b) ? 0xFFFFFFFF : 0; });
+      }
+    }
+    check_each({"slct.b" + w + ".s32 %d, %a, %b, %c;", "b" + w + " = b" + w + " b" + w + " b32"},
+               all({samples64, {5}, {0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF}}),
+               [](word a, word b, word c) { return static_cast<i32>(c) >= 0 ? a : b; });
+  }
+  // Unsigned comparisons of their own names, and a second predicate combined with a third.
+  check_each({"setp.lo.u32 %p, %a, %b; selp.u32 %d, 1, 0, %p;"}, all({samples32, samples32}),
+             [](word a, word b) { return a < b; });
+  check_each({"setp.hs.u32 %p, %a, %b; selp.u32 %d, 1, 0, %p;"}, all({samples32, samples32}),
+             [](word a, word b) { return a >= b; });
+  for (char const* o : {"and", "or", "xor"}) {
+    for (bool inverted : {false, true}) {
+      std::string const third = inverted ? "!%r" : "%r";
+      check({std::string("setp.ne.u32 %r, %c, 0; setp.lt.") + o + ".s32 %p|%q, %a, %b, " + third +
+                 "; selp.u32 %d, 1, 0, %p; selp.u32 %e, 1, 0, %q;",
+             "b32 b32 = b32 b32 b32"},
+            all({{1, 2, 0xFFFFFFFF}, {2, 1}, {0, 1}}), [&](word const* in, word* out) {
+              bool const t = static_cast<i32>(in[0]) < static_cast<i32>(in[1]), c = (in[2] != 0) != inverted;
+              auto const combine = [&](bool x) { return o[0] == 'a' ? x && c : o[0] == 'o' ? x || c : x != c; };
+              out[0] = combine(t), out[1] = combine(!t);
+            });
+    }
+  }
+}
