@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "execute/async.hpp"
 #include "memory/block_memory.hpp"
 #include "program/program.hpp"
 
@@ -74,6 +76,12 @@ class warp {
   /// Ends the launch with a finding about a lane.
   [[noreturn]] void fail(instruction const& i, int lane, problem kind, std::string const& what) const;
 
+  /// Copies under way.
+  [[nodiscard]] async_copies& async() {
+    if (async_ == nullptr) { async_ = std::make_unique<async_copies>(); }
+    return *async_;
+  }
+
   // What barriers see.
   [[nodiscard]] bool has_ended() const { return alive() == 0; }
   [[nodiscard]] std::uint32_t pc(int lane) const { return pc_[lane]; }
@@ -130,6 +138,7 @@ class warp {
   std::vector<std::uint64_t> register_values_;
   std::vector<std::uint8_t> register_defined_;
   columns special_;
+  std::unique_ptr<async_copies> async_{};
 };
 
 }  // namespace ptx

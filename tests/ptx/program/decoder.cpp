@@ -39,6 +39,7 @@ class decoder final : public form {
   std::uint32_t label(std::string_view name) override;
   std::uint32_t target_list(std::string_view name) override;
   std::uint32_t call_site(form& f) override;
+  bool next_is_predicate() override;
   bool frame_parameter(std::string_view name, frame_bytes& where) override;
   bool kernel_parameter(std::string_view name, parameter_info& where) override;
 
@@ -319,6 +320,11 @@ std::uint32_t decoder::target_list(std::string_view name) {
   symbol const* s = names_.find(name);
   if (s == nullptr || s->kind != symbol_kind::targets) { fail("not a list of targets: " + std::string(name)); }
   return static_cast<std::uint32_t>(s->value);
+}
+
+bool decoder::next_is_predicate() {
+  symbol const* s = names_.find(peek().name);
+  return s != nullptr && s->kind == symbol_kind::reg && s->type_of == type::pred;
 }
 
 bool decoder::frame_parameter(std::string_view name, frame_bytes& where) {

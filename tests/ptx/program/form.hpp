@@ -68,6 +68,9 @@ class form {
   /// policy, which is one operand more.
   bool take_cache_advice();
 
+  /// Whether the next operand is a predicate register.
+  [[nodiscard]] virtual bool next_is_predicate() = 0;
+
   /// For control flow and calls, which look names up themselves.
   virtual std::uint32_t label(std::string_view name) = 0;
   virtual std::uint32_t target_list(std::string_view name) = 0;
