@@ -17,6 +17,8 @@ opcode_table const& all_instructions() {
     add_memory(t);
     add_atomics(t);
     add_warp(t);
+    add_matrix_memory(t);
+    add_mma(t);
     add_async(t);
     add_video(t);
     return t;

@@ -18,7 +18,8 @@ void add_convert(opcode_table& t);     ///< cvt
 void add_memory(opcode_table& t);      ///< ld, st, prefetch
 void add_atomics(opcode_table& t);     ///< atom, red
 void add_warp(opcode_table& t);        ///< shfl, vote, match, redux, activemask, elect
-void add_matrix(opcode_table& t);      ///< ldmatrix, stmatrix, mma
+void add_matrix_memory(opcode_table& t);  ///< ldmatrix, stmatrix
+void add_mma(opcode_table& t);         ///< mma
 void add_async(opcode_table& t);       ///< cp.async
 void add_video(opcode_table& t);       ///< vadd4, vabsdiff4, ...
 
