@@ -96,6 +96,8 @@ class block_memory {
       std::uint64_t const window = address >> 56;
       where = window == 1 ? space::shared : window == 2 ? space::local : space::global;
       if (where != space::global) { offset = address & (shared_window - 1); }
+    } else if (where != space::global) {
+      offset = static_cast<std::uint32_t>(address);  // registers of 32 bits wrap around
     }
     if (where == space::global) { return {&global_, address - base_, where}; }
     if (where == space::shared) { return {&shared_, offset, where}; }

@@ -8,7 +8,9 @@ __global__ void scale(float* x, int n, float by) {
   int const i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) { x[i] *= by; }
 }
-__global__ void __launch_bounds__(128) bounded(int* out) { *out = 1; }
+__global__ void __launch_bounds__(128) bounded(int* out) {
+  if (threadIdx.x == 0) { *out = 1; }
+}
 
 void CUDART_CB count_up(void* counter) { ++*static_cast<int*>(counter); }
 

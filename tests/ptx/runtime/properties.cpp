@@ -100,13 +100,19 @@ void fill(cudaDeviceProp& p) {
       p.streamPrioritiesSupported = p.concurrentManagedAccess = p.asyncEngineCount = 1;
 }
 
+/// An estimate: the assembler spills what would not let one block fit.
+int registers_of(ptx::kernel_info const& info) {
+  int const fit = registers / (32 * ((info.max_threads + 31) / 32)) / 8 * 8;
+  return std::clamp((info.registers + 7) / 8 * 8, 8, std::min(fit, 255));
+}
+
 int resident_blocks(CUkern_st const& kernel, int threads, std::size_t dynamic_shared) {
   auto const& t = device::get().what();
   auto const& info = device::get().info(kernel);
   if (threads <= 0 || threads > info.max_threads) { return 0; }
   int const warps = (threads + 31) / 32;
   auto const shared = static_cast<int>(dynamic_shared + info.static_shared) + reserved_shared;
-  int const in_warp = std::max(1, (info.registers + 7) / 8 * 8) * 32;
+  int const in_warp = registers_of(info) * 32;
   return std::min({t.blocks_per_multiprocessor, t.threads_per_multiprocessor / (32 * warps),
                    registers / (in_warp * warps), t.shared_per_multiprocessor / shared});
 }
@@ -147,7 +153,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, void const* function) {
     a->sharedSizeBytes = info.static_shared;
     a->localSizeBytes = info.local_bytes;
     a->maxThreadsPerBlock = info.max_threads;
-    a->numRegs = info.registers;
+    a->numRegs = registers_of(info);
     a->maxDynamicSharedSizeBytes = std::min(kernel.dynamic_shared, dynamic_limit(kernel));
     auto const& b = device::get().binaries.at(kernel.binary);
     a->ptxVersion = a->binaryVersion = choose(b.content.images, device::get().gpu().which())->built_for.number;
