@@ -32,15 +32,15 @@ inline void load_element(warp& w, operand const& d, int lane, type t, std::byte 
   unsigned const bytes = bytes_of(t);
   std::uint64_t value = 0;
   std::memcpy(&value, at, bytes);
-  auto all = static_cast<std::uint8_t>(written | ~((1u << bytes) - 1));
+  unsigned all = written | ~((1u << bytes) - 1);
   if (bytes < d.bytes && is_signed(t)) {
     bool const negative = (value >> (8 * bytes - 1) & 1) != 0;
     std::uint64_t const mask = d.bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * d.bytes)) - 1;
     if (negative) { value |= ~((std::uint64_t{1} << (8 * bytes)) - 1) & mask; }
-    if ((written >> (bytes - 1) & 1) == 0) { all = static_cast<std::uint8_t>(written); }
+    if ((written >> (bytes - 1) & 1) == 0) { all = written; }
   }
   w.destination(d)[lane] = value;
-  w.destination_defined(d)[lane] = all;
+  w.destination_defined(d)[lane] = static_cast<byte_set>(all & 0xFF);
 }
 
 /// State spaces as ld, st and atom name them; .const and .param lie in global memory.

@@ -41,7 +41,7 @@ void approximate_unary(warp& w, instruction const& i, lane_set m) {
   using e = float_element<T>;
   constexpr int bits = element_bits(T);
   constexpr int n = static_cast<int>(bytes_of_float(T)) * 8 / bits;
-  w.require(i, 1, m, bytes_mask(bytes_of_float(T)));
+  w.use(i, 1, m, bytes_mask(bytes_of_float(T)));
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(i.operands[1])[l];
     std::uint64_t r = 0;
@@ -52,18 +52,18 @@ void approximate_unary(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = r;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 void approximate_div(warp& w, instruction const& i, lane_set m) {
   using e = float_element<type::f32>;
-  for (int k = 1; k <= 2; ++k) { w.require(i, k, m, 0x0F); }
+  for (int k = 1; k <= 2; ++k) { w.use(i, k, m, 0x0F); }
   each_lane(m, [&](int l) {
     double const a = value_of<type::f32>(e::flushed(i.with, w.values(i.operands[1])[l]));
     double const b = value_of<type::f32>(e::flushed(i.with, w.values(i.operands[2])[l]));
     w.destination(i.operands[0])[l] = e::finished(i.with, code_of<type::f32>(w, a / b));
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: the upper 32 bits of the result, the lower are zero.
@@ -72,12 +72,12 @@ void upper_half(warp& w, instruction const& i, lane_set m) {
   using e = float_element<type::f64>;
   modifiers flush{};
   flush.ftz = true;
-  w.require(i, 1, m, 0xFF);
+  w.use(i, 1, m, 0xFF);
   each_lane(m, [&](int l) {
     std::uint64_t const r = to_bits(F(from_bits<double>(e::flushed(flush, w.values(i.operands[1])[l]))));
     w.destination(i.operands[0])[l] = e::flushed(flush, r) & ~std::uint64_t{0xFFFFFFFF};
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 template <double (*F)(double)>

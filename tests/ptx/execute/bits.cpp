@@ -13,37 +13,43 @@ namespace {
 using mods = modifiers;
 
 /// Bytes of `value` that are zero, of 8.
-std::uint8_t zero_bytes(std::uint64_t value) {
-  std::uint8_t mask = 0;
-  for (int k = 0; k < 8; ++k) { mask |= static_cast<std::uint8_t>(((value >> (8 * k)) & 0xFF) == 0 ? 1u << k : 0u); }
+unsigned zero_bytes(std::uint64_t value) {
+  unsigned mask = 0;
+  for (int k = 0; k < 8; ++k) { mask |= ((value >> (8 * k)) & 0xFF) == 0 ? 1u << k : 0u; }
   return mask;
 }
 
 struct and_op {
   static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a & b; }
   /// A known zero byte decides, whatever the other holds.
-  static std::uint8_t defined(std::uint64_t a, std::uint8_t da, std::uint64_t b, std::uint8_t db) {
-    if ((da & db) == 0xFF) { return 0xFF; }
-    return static_cast<std::uint8_t>((da & db) | (da & zero_bytes(a)) | (db & zero_bytes(b)));
+  static unsigned defined(std::uint64_t a, unsigned da, std::uint64_t b, unsigned db) {
+    return (da & db) == 0xFF ? 0xFFu : (da & db) | (da & zero_bytes(a)) | (db & zero_bytes(b));
   }
 };
 struct or_op {
   static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a | b; }
-  static std::uint8_t defined(std::uint64_t, std::uint8_t da, std::uint64_t, std::uint8_t db) { return da & db; }
+  static unsigned defined(std::uint64_t, unsigned da, std::uint64_t, unsigned db) { return da & db; }
 };
 struct xor_op {
   static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a ^ b; }
-  static std::uint8_t defined(std::uint64_t, std::uint8_t da, std::uint64_t, std::uint8_t db) { return da & db; }
+  static unsigned defined(std::uint64_t, unsigned da, std::uint64_t, unsigned db) { return da & db; }
+};
+
+/// A known true predicate decides an or.
+struct or_predicate : or_op {
+  static unsigned defined(std::uint64_t a, unsigned da, std::uint64_t b, unsigned db) {
+    return (da & db) | ((a & 1) != 0 ? da : 0) | ((b & 1) != 0 ? db : 0);
+  }
 };
 
 template <class F>
 void logic(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const *const a = w.values(i.operands[1]), *const b = w.values(i.operands[2]);
-  std::uint8_t const *const da = w.defined(i.operands[1]), *const db = w.defined(i.operands[2]);
+  byte_set const *const da = w.defined(i.operands[1]), *const db = w.defined(i.operands[2]);
   std::uint64_t* const d = w.destination(i.operands[0]);
-  std::uint8_t* const dd = w.destination_defined(i.operands[0]);
+  byte_set* const dd = w.destination_defined(i.operands[0]);
   each_lane(m, [&](int l) {
-    dd[l] = F::defined(a[l], da[l], b[l], db[l]);
+    dd[l] = with_origin(F::defined(a[l], da[l], b[l], db[l]), da[l] | db[l]);
     d[l] = F::of(a[l], b[l]);
   });
 }
@@ -53,7 +59,7 @@ void invert(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const mask = i.with.first == type::pred ? 1 : bits_of(i.with.first) == 64 ? ~std::uint64_t{0}
                                                            : (std::uint64_t{1} << bits_of(i.with.first)) - 1;
   std::uint64_t const* const a = w.values(i.operands[1]);
-  std::uint8_t const* const da = w.defined(i.operands[1]);
+  byte_set const* const da = w.defined(i.operands[1]);
   each_lane(m, [&](int l) {
     w.destination_defined(i.operands[0])[l] = da[l];
     w.destination(i.operands[0])[l] = ~a[l] & mask;
@@ -68,16 +74,16 @@ struct cnot_op {
 template <class T, bool Left>
 void shift(warp& w, instruction const& i, lane_set m) {
   constexpr unsigned width = 8 * sizeof(T);
-  w.require(i, 2, m, 0x0F);
+  w.use(i, 2, m, 0x0F);
   std::uint64_t const *const a = w.values(i.operands[1]), *const by = w.values(i.operands[2]);
-  std::uint8_t const* const da = w.defined(i.operands[1]);
+  byte_set const* const da = w.defined(i.operands[1]);
   std::uint64_t* const d = w.destination(i.operands[0]);
-  std::uint8_t* const dd = w.destination_defined(i.operands[0]);
-  constexpr std::uint8_t all = bytes_mask(sizeof(T));
+  byte_set* const dd = w.destination_defined(i.operands[0]);
+  constexpr unsigned all = bytes_mask(sizeof(T));
   each_lane(m, [&](int l) {
     auto const n = static_cast<unsigned>(std::min<std::uint64_t>(by[l] & 0xFFFFFFFFu, width));
     auto const x = static_cast<T>(a[l]);
-    auto const unknown = static_cast<std::uint8_t>(~da[l] & all);
+    unsigned const unknown = ~static_cast<unsigned>(da[l]) & all;
     T const wide_shift = n == width ? static_cast<T>(!Left && x < 0 ? -1 : 0) : T{0};
     d[l] = to_bits(n == width ? wide_shift : static_cast<T>(Left ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << n) : static_cast<T>(x >> n)));
     dd[l] = 0xFF;
@@ -86,9 +92,10 @@ void shift(warp& w, instruction const& i, lane_set m) {
       unsigned const moved = Left ? (unknown << bytes) | (unknown << (bytes + more))
                                   : (unknown >> bytes) | (unknown >> (bytes + more));
       bool const sign_unknown = !Left && std::is_signed_v<T> && (unknown >> (sizeof(T) - 1)) != 0;
-      dd[l] = sign_unknown ? 0 : static_cast<std::uint8_t>(~(moved & all));
+      dd[l] = with_origin(sign_unknown ? 0 : ~(moved & all), da[l]);
     }
   });
+  w.spoil(i.operands[0]);
 }
 template <bool Left>
 handler pick_shift(type t) {
@@ -105,17 +112,16 @@ handler pick_shift(type t) {
 
 /// shf: 64 bits {b, a} shifted, the upper or lower half of them. mode: 1 left; combine: 1 clamp
 void funnel(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 3, m, 0x0F);
+  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, 0x0F); }
   bool const left = i.with.mode != 0, clamp = i.with.combine != 0;
   each_lane(m, [&](int l) {
     std::uint64_t const low = w.values(i.operands[1])[l] & 0xFFFFFFFFu, high = w.values(i.operands[2])[l];
     std::uint64_t const by = w.values(i.operands[3])[l] & 0xFFFFFFFFu;
     std::uint64_t const n = clamp ? std::min<std::uint64_t>(by, 32) : by & 31;
     std::uint64_t const both = high << 32 | low;
-    bool const full = (w.defined(i.operands[1])[l] & w.defined(i.operands[2])[l] & 0x0F) == 0x0F;
-    w.destination_defined(i.operands[0])[l] = full ? 0xFF : 0;
     w.destination(i.operands[0])[l] = (left ? (both << n) >> 32 : both >> n) & 0xFFFFFFFFu;
   });
+  w.set_result(i.operands[0], m);
 }
 
 void lop3(warp& w, instruction const& i, lane_set m) {
@@ -131,13 +137,14 @@ void lop3(warp& w, instruction const& i, lane_set m) {
       r |= ((k & 4) != 0 ? a : ~a) & ((k & 2) != 0 ? b : ~b) & ((k & 1) != 0 ? c : ~c);
     }
     r &= 0xFFFFFFFFu;
-    w.destination_defined(i.operands[0])[l] =
-        w.defined(i.operands[first])[l] & w.defined(i.operands[first + 1])[l] & w.defined(i.operands[first + 2])[l];
+    unsigned const da = w.defined(i.operands[first])[l], db = w.defined(i.operands[first + 1])[l],
+                   dc = w.defined(i.operands[first + 2])[l];
+    w.destination_defined(i.operands[0])[l] = with_origin(da & db & dc, da | db | dc);
     if (to_predicate) {
       operand const& q = i.operands[first + 4];
       bool const other = ((w.values(q)[l] ^ static_cast<std::uint64_t>(q.offset)) & 1) != 0;
       w.destination(i.operands[1])[l] = (i.with.combine == 1 ? (r != 0 || other) : (r != 0 && other)) ? 1 : 0;
-      w.destination_defined(i.operands[1])[l] = 0xFF;
+      w.destination_defined(i.operands[1])[l] = (da & db & dc & 0x0F) == 0x0F ? all_bytes_defined : computed;
     }
     w.destination(i.operands[0])[l] = r;
   });
@@ -157,7 +164,7 @@ std::uint32_t permute_selector(std::uint8_t mode, std::uint32_t c) {
 }
 
 void permute(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 3, m, 0x0F);
+  w.use(i, 3, m, 0x0F);
   each_lane(m, [&](int l) {
     std::uint64_t const both = (w.values(i.operands[2])[l] << 32) | (w.values(i.operands[1])[l] & 0xFFFFFFFFu);
     unsigned const known = (w.defined(i.operands[2])[l] & 0x0Fu) << 4 | (w.defined(i.operands[1])[l] & 0x0Fu);
@@ -172,8 +179,9 @@ void permute(warp& w, instruction const& i, lane_set m) {
       defined |= (known >> (s & 7) & 1) << k;
     }
     w.destination(i.operands[0])[l] = r;
-    w.destination_defined(i.operands[0])[l] = static_cast<std::uint8_t>(defined);
+    w.destination_defined(i.operands[0])[l] = with_origin(defined, w.defined(i.operands[1])[l] | w.defined(i.operands[2])[l]);
   });
+  w.spoil(i.operands[0]);
 }
 
 struct popc_op {
@@ -230,20 +238,21 @@ struct bfe_op {
 template <class T>
 void insert_field(warp& w, instruction const& i, lane_set m) {
   constexpr unsigned width = 8 * sizeof(T);
-  w.require(i, 3, m, 0x0F);
-  w.require(i, 4, m, 0x0F);
+  w.use(i, 3, m, 0x0F);
+  w.use(i, 4, m, 0x0F);
   each_lane(m, [&](int l) {
     unsigned const at = w.values(i.operands[3])[l] & 0xFF, n = w.values(i.operands[4])[l] & 0xFF;
     std::uint64_t const ones = n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
     std::uint64_t const field = at >= width ? 0 : static_cast<T>(ones << at);
     std::uint64_t const moved = at >= width ? 0 : w.values(i.operands[1])[l] << at;
-    std::uint8_t const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
-    unsigned known = at % 8 == 0 ? static_cast<unsigned>(da) << std::min(at / 8, 8u) : da == 0xFF ? 0xFFu : 0u;
-    std::uint8_t const outside = zero_bytes(field), inside = zero_bytes(~field);
-    known = (known & inside) | (db & outside) | (known & db & static_cast<std::uint8_t>(~(inside | outside)));
+    unsigned const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
+    unsigned known = at % 8 == 0 ? (da & 0xFF) << std::min(at / 8, 8u) : (da & 0xFF) == 0xFF ? 0xFFu : 0u;
+    unsigned const outside = zero_bytes(field), inside = zero_bytes(~field);
+    known = (known & inside) | (db & outside) | (known & db & ~(inside | outside));
     w.destination(i.operands[0])[l] = static_cast<T>((w.values(i.operands[2])[l] & ~field) | (moved & field));
-    w.destination_defined(i.operands[0])[l] = static_cast<std::uint8_t>(known);
+    w.destination_defined(i.operands[0])[l] = with_origin(known, da | db);
   });
+  w.spoil(i.operands[0]);
 }
 
 /// bmsk: n ones from bit a on. mode 1: clamped, else both counts wrap at 32.
@@ -287,7 +296,7 @@ std::int64_t piece(std::uint64_t x, int bits, int k, bool is_signed_piece) {
   return is_signed_piece && (u >> (bits - 1)) != 0 ? u - (std::int64_t{1} << bits) : u;
 }
 void dot(warp& w, instruction const& i, lane_set m) {
-  for (int k = 1; k <= 3; ++k) { w.require(i, k, m, 0x0F); }
+  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, 0x0F); }
   int const n = i.with.elements;
   each_lane(m, [&](int l) {
     auto s = static_cast<std::int64_t>(w.values(i.operands[3])[l]);
@@ -297,7 +306,7 @@ void dot(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = static_cast<std::uint32_t>(s);
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 void operands(form& f, handler h, type result, std::initializer_list<type> sources) {
@@ -314,7 +323,7 @@ void build_logic(form& f) {
   if (row(t).family != 'b' && t != type::pred) { f.fail("not for this type"); }
   if (name == "not") { return operands(f, invert, t, {t}); }
   if (name == "cnot") { return operands(f, unary_on<cnot_op>(t), t, {t}); }
-  operands(f, name == "and" ? logic<and_op> : name == "or" ? logic<or_op> : logic<xor_op>, t, {t, t});
+  operands(f, name == "and" ? logic<and_op> : name != "or" ? logic<xor_op> : t == type::pred ? logic<or_predicate> : logic<or_op>, t, {t, t});
 }
 void build_shift(form& f) {
   type const t = f.take_type();

@@ -48,20 +48,44 @@ std::uint8_t compare_floats(modifiers const& with, std::uint64_t a, std::uint64_
 
 using comparer = std::uint8_t (*)(modifiers const&, std::uint64_t, std::uint64_t);
 
+/// A comparison of undefined bytes is an undefined predicate and no finding yet: compilers compare first and ask later
+/// whether it counts (`a < n && x[a] < y` without a branch).
+lane_set undefined_comparisons(warp& w, instruction const& i, lane_set m, unsigned bytes) {
+  return w.undefined_lanes(i.operands[2], m, bytes_mask(bytes)) | w.undefined_lanes(i.operands[3], m, bytes_mask(bytes));
+}
+
+/// p and q, where the comparison or the predicate c may be undefined; a known c may decide alone.
+void set_predicates_defined(warp& w, instruction const& i, lane_set m, lane_set undefined) {
+  lane_set unknown = undefined;
+  if (i.count == 5) {
+    operand const& c = i.operands[4];
+    lane_set const c_unknown = w.undefined_lanes(c, m, 1);
+    each_lane(undefined & ~c_unknown, [&](int l) {
+      bool const value = ((w.values(c)[l] ^ static_cast<std::uint64_t>(c.offset)) & 1) != 0;
+      bool const decides = i.with.combine == with_and ? !value : i.with.combine == with_or && value;
+      if (decides) { unknown &= ~(1u << l); }
+    });
+    unknown |= c_unknown;
+  }
+  for (int k = 0; k < 2; ++k) {
+    w.set_defined(i.operands[k], m);
+    if (unknown != 0) { w.set_defined(i.operands[k], unknown, computed); }
+  }
+}
+
 /// p|q = cmp(a, b) combined with c:  operands p, q or _, a, b, c
 template <comparer Compare, unsigned Bytes>
 void set_predicate(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 2, m, bytes_mask(Bytes));
-  w.require(i, 3, m, bytes_mask(Bytes));
+  lane_set const undefined = undefined_comparisons(w, i, m, Bytes);
   std::uint64_t const* const a = w.values(i.operands[2]);
   std::uint64_t const* const b = w.values(i.operands[3]);
   std::uint64_t* const p = w.destination(i.operands[0]);
   if (i.count == 4 && i.operands[1].slot == sink_slot) {
     each_lane(m, [&](int l) { p[l] = (i.with.compare & Compare(i.with, a[l], b[l])) != 0 ? 1 : 0; });
     w.set_defined(i.operands[0], m);
+    if (undefined != 0) { w.set_defined(i.operands[0], undefined, computed); }
     return;
   }
-  if (i.count == 5) { w.require(i, 4, m, 1); }
   std::uint64_t* const q = w.destination(i.operands[1]);
   each_lane(m, [&](int l) {
     bool const c = i.count == 5 && ((w.values(i.operands[4])[l] ^ static_cast<std::uint64_t>(i.operands[4].offset)) & 1) != 0;
@@ -69,16 +93,13 @@ void set_predicate(warp& w, instruction const& i, lane_set m) {
     p[l] = combine(i.with.combine, r, c) ? 1 : 0;
     q[l] = combine(i.with.combine, !r, c) ? 1 : 0;
   });
-  w.set_defined(i.operands[0], m);
-  w.set_defined(i.operands[1], m);
+  set_predicates_defined(w, i, m, undefined);
 }
 
 /// Packed setp: p for the low element, q for the high.
 template <comparer Compare>
 void set_predicates_packed(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 2, m, 0x0F);
-  w.require(i, 3, m, 0x0F);
-  if (i.count == 5) { w.require(i, 4, m, 1); }
+  lane_set const undefined = undefined_comparisons(w, i, m, 4);
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(i.operands[2])[l], b = w.values(i.operands[3])[l];
     bool const c = i.count == 5 && ((w.values(i.operands[4])[l] ^ static_cast<std::uint64_t>(i.operands[4].offset)) & 1) != 0;
@@ -87,16 +108,15 @@ void set_predicates_packed(warp& w, instruction const& i, lane_set m) {
       w.destination(i.operands[k])[l] = combine(i.with.combine, r, c) ? 1 : 0;
     }
   });
-  w.set_defined(i.operands[0], m);
-  w.set_defined(i.operands[1], m);
+  set_predicates_defined(w, i, m, undefined);
 }
 
 /// d = cmp(a, b) combined with c, as ones or 1.0:  operands d, a, b, c.  with.mode: the element's true value is 1.0
 template <comparer Compare, unsigned Bytes, int Elements>
 void set_value(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 1, m, bytes_mask(Bytes));
-  w.require(i, 2, m, bytes_mask(Bytes));
-  if (i.count == 4) { w.require(i, 3, m, 1); }
+  w.use(i, 1, m, bytes_mask(Bytes));
+  w.use(i, 2, m, bytes_mask(Bytes));
+  if (i.count == 4) { w.use(i, 3, m, 1); }
   type const to = i.with.first;
   int const width = static_cast<int>(bits_of(to)) / Elements;
   bool const real = row(to).family == 'f' || row(to).family == 'x';
@@ -114,7 +134,7 @@ void set_value(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = result;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 struct compare_row {
@@ -176,19 +196,20 @@ void build_set(form& f) {
   if (f.out.with.combine != none) { f.predicate_source(); }
 }
 
-/// d = p ? a : b; copies what is undefined.
+/// d = p ? a : b; copies what is undefined, and is undefined where p is.
 void select(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 3, m, 1);
+  lane_set const undefined = w.undefined_lanes(i.operands[3], m, 1);
   std::uint64_t const *const a = w.values(i.operands[1]), *const b = w.values(i.operands[2]);
-  std::uint8_t const *const a_defined = w.defined(i.operands[1]), *const b_defined = w.defined(i.operands[2]);
+  byte_set const *const a_defined = w.defined(i.operands[1]), *const b_defined = w.defined(i.operands[2]);
   std::uint64_t const* const p = w.values(i.operands[3]);
   std::uint64_t* const d = w.destination(i.operands[0]);
-  std::uint8_t* const d_defined = w.destination_defined(i.operands[0]);
+  byte_set* const d_defined = w.destination_defined(i.operands[0]);
   each_lane(m, [&](int l) {
     bool const first = (p[l] & 1) != 0;
     d[l] = first ? a[l] : b[l];
     d_defined[l] = first ? a_defined[l] : b_defined[l];
   });
+  if (undefined != 0) { w.set_defined(i.operands[0], undefined, computed); }
 }
 
 void build_selp(form& f) {
@@ -202,7 +223,7 @@ void build_selp(form& f) {
 
 /// d = c >= 0 ? a : b
 void select_by_sign(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 3, m, 0x0F);
+  w.use(i, 3, m, 0x0F);
   each_lane(m, [&](int l) {
     std::uint64_t const c = w.values(i.operands[3])[l];
     bool const first = i.with.second == type::s32 ? (c >> 31 & 1) == 0 : (compare_floats<type::f32>(i.with, c, 0) & 6) != 0;
@@ -210,6 +231,7 @@ void select_by_sign(warp& w, instruction const& i, lane_set m) {
     w.destination(i.operands[0])[l] = w.values(chosen)[l];
     w.destination_defined(i.operands[0])[l] = w.defined(chosen)[l];
   });
+  w.spoil(i.operands[0]);
 }
 
 void build_slct(form& f) {

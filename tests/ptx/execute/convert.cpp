@@ -25,7 +25,7 @@ void integer_to_integer(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first, from = i.with.second;
   std::uint64_t const mask = mask_of_bytes(i.operands[0].bytes);
   unsigned const kept = std::min(bytes_of(to), bytes_of(from));
-  if (i.with.saturate) { w.require(i, 1, m, bytes_mask(bytes_of(from))); }
+  if (i.with.saturate) { w.use(i, 1, m, bytes_mask(bytes_of(from))); }
   each_lane(m, [&](int l) {
     std::uint64_t value = extended(w.values(i.operands[1])[l], from);
     if (i.with.saturate) {
@@ -33,16 +33,18 @@ void integer_to_integer(warp& w, instruction const& i, lane_set m) {
       value = clamped(negative ? 0 - value : value, negative, to);
     }
     w.destination(i.operands[0])[l] = extended(value, to) & mask;
-    std::uint8_t known = w.defined(i.operands[1])[l] | static_cast<std::uint8_t>(~bytes_mask(kept));
-    if (is_signed(from) && (known >> (kept - 1) & 1) == 0) { known &= bytes_mask(kept); }
-    w.destination_defined(i.operands[0])[l] = known;
+    unsigned const source = w.defined(i.operands[1])[l];
+    unsigned bytes = source | (0xFFu & ~bytes_mask(kept));
+    if (is_signed(from) && (bytes >> (kept - 1) & 1) == 0) { bytes &= bytes_mask(kept); }
+    w.destination_defined(i.operands[0])[l] = with_origin(bytes, source);
   });
+  w.spoil(i.operands[0]);
 }
 
 void integer_to_float(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first, from = i.with.second;
   float_format const f = format_of(to);
-  w.require(i, 1, m, bytes_mask(bytes_of(from)));
+  w.use(i, 1, m, bytes_mask(bytes_of(from)));
   each_lane(m, [&](int l) {
     std::uint64_t const value = extended(w.values(i.operands[1])[l], from);
     bool const negative = is_signed(from) && static_cast<std::int64_t>(value) < 0;
@@ -50,14 +52,14 @@ void integer_to_float(warp& w, instruction const& i, lane_set m) {
     if (i.with.saturate) { r = saturated(to, r); }
     w.destination(i.operands[0])[l] = r;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// NaN gives zero for up to 32 bits, and the highest bit alone for 64 bits; too large numbers give the limits.
 void float_to_integer(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first, from = i.with.second;
   float_format const f = format_of(from);
-  w.require(i, 1, m, bytes_mask(bytes_of(from)));
+  w.use(i, 1, m, bytes_mask(bytes_of(from)));
   std::uint64_t const mask = mask_of_bytes(i.operands[0].bytes);
   each_lane(m, [&](int l) {
     exact const x = unpack(f, flushed(i.with, from, w.values(i.operands[1])[l]));
@@ -70,14 +72,14 @@ void float_to_integer(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = extended(r, to) & mask;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// f32 to f64 and the like; .rni and its kin round to an integer in the same format.
 void float_to_float(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first, from = i.with.second;
   float_format const f = format_of(from), g = format_of(to);
-  w.require(i, 1, m, bytes_mask(bytes_of(from)));
+  w.use(i, 1, m, bytes_mask(bytes_of(from)));
   rounding_rule const rule{i.with.round, i.with.satfinite};
   each_lane(m, [&](int l) {
     std::uint64_t const a = flushed(i.with, from, w.values(i.operands[1])[l] & mask_of_bytes(bytes_of(from)));
@@ -95,7 +97,7 @@ void float_to_float(warp& w, instruction const& i, lane_set m) {
     if (i.with.relu) { r = without_negatives(to, r); }
     w.destination(i.operands[0])[l] = r;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 constexpr named<rounding> roundings[] = {{"rn", rounding::rn}, {"rz", rounding::rz}, {"rm", rounding::rm},
@@ -135,7 +137,7 @@ void build_cvt(form& f) {
 
 /// cvt.pack.sat.convertType.s32{.b32} d, a, b{, c}
 void pack_saturated(warp& w, instruction const& i, lane_set m) {
-  for (int k = 1; k < i.count; ++k) { w.require(i, k, m, 0x0F); }
+  for (int k = 1; k < i.count; ++k) { w.use(i, k, m, 0x0F); }
   unsigned const bits = bits_of(i.with.first);
   std::uint64_t const mask = (std::uint64_t{1} << bits) - 1;
   each_lane(m, [&](int l) {
@@ -146,7 +148,7 @@ void pack_saturated(warp& w, instruction const& i, lane_set m) {
     std::uint64_t const c = i.count == 4 ? w.values(i.operands[3])[l] : 0;
     w.destination(i.operands[0])[l] = (one(2) | one(1) << bits | c << (2 * bits)) & 0xFFFFFFFFu;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 void build_any(form& f) {

@@ -66,10 +66,10 @@ exact widened(std::uint64_t code, type from) {
 void two_to_packed(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first;
   int const stride = stride_of(to);
-  w.require(i, 1, m, 0x0F);
-  w.require(i, 2, m, 0x0F);
+  w.use(i, 1, m, 0x0F);
+  w.use(i, 2, m, 0x0F);
   bool const random = i.with.round == rounding::rs;
-  if (random) { w.require(i, 3, m, 0x0F); }
+  if (random) { w.use(i, 3, m, 0x0F); }
   each_lane(m, [&](int l) {
     std::uint64_t r = 0;
     for (int k = 0; k < 2; ++k) {  // k = 0: the low element, from b
@@ -81,14 +81,14 @@ void two_to_packed(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = r;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// d, a: one packed register to another.
 void packed_to_packed(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first, from = i.with.second;
   int const out = stride_of(to), in = stride_of(from);
-  w.require(i, 1, m, bytes_mask(bytes_of(from)));
+  w.use(i, 1, m, bytes_mask(bytes_of(from)));
   each_lane(m, [&](int l) {
     std::uint64_t r = 0;
     for (int k = 0; k < 2; ++k) {
@@ -97,7 +97,7 @@ void packed_to_packed(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = r;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 std::uint32_t reversed(std::uint32_t x, int bits) {
@@ -125,7 +125,7 @@ std::uint32_t random_bits_of(type to, int k, std::uint32_t word) {
 void four_to_packed(warp& w, instruction const& i, lane_set m) {
   type const to = i.with.first;
   int const stride = stride_of(to);
-  for (int k = 1; k <= 5; ++k) { w.require(i, k, m, 0x0F); }
+  for (int k = 1; k <= 5; ++k) { w.use(i, k, m, 0x0F); }
   each_lane(m, [&](int l) {
     auto const word = static_cast<std::uint32_t>(w.values(i.operands[5])[l]);
     std::uint64_t r = 0;
@@ -135,7 +135,7 @@ void four_to_packed(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = r;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 // Which pairs exist with CUDA 13.0, and what must or may stand between. Rounding letters: n z p s(tochastic).

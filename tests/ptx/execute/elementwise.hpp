@@ -36,39 +36,39 @@ inline std::uint64_t to_bits(T value) {
 }
 
 /// The mask of an operand's bytes that a type of this size has.
-constexpr std::uint8_t bytes_mask(unsigned bytes) { return static_cast<std::uint8_t>(bytes >= 8 ? 0xFF : (1u << bytes) - 1); }
+constexpr unsigned bytes_mask(unsigned bytes) { return bytes >= 8 ? 0xFFu : (1u << bytes) - 1; }
 
 /// d = F(a), all operands read as T; undefined operands are a finding.
 template <class T, class F>
 void unary(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 1, m, bytes_mask(sizeof(T)));
+  w.use(i, 1, m, bytes_mask(sizeof(T)));
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   each_lane(m, [&](int l) { d[l] = to_bits(F::of(i.with, from_bits<T>(a[l]))); });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// d = F(a, b)
 template <class T, class F>
 void binary(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 1, m, bytes_mask(sizeof(T)));
-  w.require(i, 2, m, bytes_mask(sizeof(typename F::template second<T>)));
+  w.use(i, 1, m, bytes_mask(sizeof(T)));
+  w.use(i, 2, m, bytes_mask(sizeof(typename F::template second<T>)));
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t const* const b = w.values(i.operands[2]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   each_lane(m, [&](int l) {
     d[l] = to_bits(F::of(i.with, from_bits<T>(a[l]), from_bits<typename F::template second<T>>(b[l])));
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// d = F(a, b, c); C is the type of c
 template <class T, class F>
 void ternary(warp& w, instruction const& i, lane_set m) {
   using third = typename F::template third<T>;
-  w.require(i, 1, m, bytes_mask(sizeof(T)));
-  w.require(i, 2, m, bytes_mask(sizeof(typename F::template second<T>)));
-  w.require(i, 3, m, bytes_mask(sizeof(third)));
+  w.use(i, 1, m, bytes_mask(sizeof(T)));
+  w.use(i, 2, m, bytes_mask(sizeof(typename F::template second<T>)));
+  w.use(i, 3, m, bytes_mask(sizeof(third)));
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t const* const b = w.values(i.operands[2]);
   std::uint64_t const* const c = w.values(i.operands[3]);
@@ -77,7 +77,7 @@ void ternary(warp& w, instruction const& i, lane_set m) {
     d[l] = to_bits(F::of(i.with, from_bits<T>(a[l]), from_bits<typename F::template second<T>>(b[l]),
                          from_bits<third>(c[l])));
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// What F's other operands are: like the first, unless F says otherwise.

@@ -62,8 +62,8 @@ handler pick_ternary(type t) {
 template <type Narrow, class F, int NarrowOperands>
 void mixed(warp& w, instruction const& i, lane_set m) {
   int const last = NarrowOperands + 1;
-  for (int k = 1; k < last; ++k) { w.require(i, k, m, 0x03); }
-  w.require(i, last, m, 0x0F);
+  for (int k = 1; k < last; ++k) { w.use(i, k, m, 0x03); }
+  w.use(i, last, m, 0x0F);
   auto const widened = [&](int k, int l) {
     return pack(f32_format, unpack(element_format(Narrow), w.values(i.operands[k])[l] & 0xFFFFu), {});
   };
@@ -76,7 +76,7 @@ void mixed(warp& w, instruction const& i, lane_set m) {
       d = on_elements<type::f32, F>(i.with, widened(1, l), widened(2, l), c);
     }
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 struct float_row {
@@ -194,14 +194,14 @@ void build_copysign(form& f) {
 template <type T>
 void test_property(warp& w, instruction const& i, lane_set m) {
   using e = float_element<T>;
-  w.require(i, 1, m, bytes_mask(bytes_of_float(T)));
+  w.use(i, 1, m, bytes_mask(bytes_of_float(T)));
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(i.operands[1])[l] & ~e::sign;
     bool const answers[] = {a < e::infinity, a == e::infinity, a <= e::infinity, a > e::infinity,
                             a < e::infinity && (a & e::infinity) != 0, e::is_subnormal(a)};
     w.destination(i.operands[0])[l] = answers[i.with.mode] ? 1 : 0;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 void build_testp(form& f) {
   static constexpr named<std::uint8_t> properties[] = {{"finite", 0}, {"infinite", 1}, {"number", 2},

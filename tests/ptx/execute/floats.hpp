@@ -182,32 +182,32 @@ std::uint64_t on_elements(modifiers const& with, Bits... operands) {
 
 template <type T, class F>
 void float_unary(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 1, m, bytes_mask(bytes_of_float(T)));
+  w.use(i, 1, m, bytes_mask(bytes_of_float(T)));
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   each_lane(m, [&](int l) { d[l] = on_elements<T, F>(i.with, a[l]); });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 template <type T, class F>
 void float_binary(warp& w, instruction const& i, lane_set m) {
-  for (int k = 1; k <= 2; ++k) { w.require(i, k, m, bytes_mask(bytes_of_float(T))); }
+  for (int k = 1; k <= 2; ++k) { w.use(i, k, m, bytes_mask(bytes_of_float(T))); }
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t const* const b = w.values(i.operands[2]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   each_lane(m, [&](int l) { d[l] = on_elements<T, F>(i.with, a[l], b[l]); });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 template <type T, class F>
 void float_ternary(warp& w, instruction const& i, lane_set m) {
-  for (int k = 1; k <= 3; ++k) { w.require(i, k, m, bytes_mask(bytes_of_float(T))); }
+  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, bytes_mask(bytes_of_float(T))); }
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t const* const b = w.values(i.operands[2]);
   std::uint64_t const* const c = w.values(i.operands[3]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   each_lane(m, [&](int l) { d[l] = on_elements<T, F>(i.with, a[l], b[l], c[l]); });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 }  // namespace ptx

@@ -178,8 +178,8 @@ handler binary_or_halves(type t) {
 template <class T, bool Subtract, bool In>
 void carried(warp& w, instruction const& i, lane_set m) {
   operand const carry{place::frame, 4, carry_slot, 0};
-  w.require(i, 1, m, bytes_mask(sizeof(T)));
-  w.require(i, 2, m, bytes_mask(sizeof(T)));
+  w.use(i, 1, m, bytes_mask(sizeof(T)));
+  w.use(i, 2, m, bytes_mask(sizeof(T)));
   std::uint64_t const* const a = w.values(i.operands[1]);
   std::uint64_t const* const b = w.values(i.operands[2]);
   std::uint64_t* const d = w.destination(i.operands[0]);
@@ -192,12 +192,12 @@ void carried(warp& w, instruction const& i, lane_set m) {
     d[l] = static_cast<T>(sum);
     if (i.with.mode != 0) { flag[l] = static_cast<std::uint64_t>(sum >> (8 * sizeof(T))) & 1; }
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 template <class T, bool In>
 void carried_mad(warp& w, instruction const& i, lane_set m) {
   operand const carry{place::frame, 4, carry_slot, 0};
-  for (int k = 1; k <= 3; ++k) { w.require(i, k, m, bytes_mask(sizeof(T))); }
+  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, bytes_mask(sizeof(T))); }
   bool const high = i.with.combine != 0;
   each_lane(m, [&](int l) {
     auto const wide_product = product<T>(static_cast<T>(w.values(i.operands[1])[l]), static_cast<T>(w.values(i.operands[2])[l]));
@@ -208,7 +208,7 @@ void carried_mad(warp& w, instruction const& i, lane_set m) {
     w.destination(i.operands[0])[l] = static_cast<bits_as<T>>(sum);
     if (i.with.mode != 0) { flag[l] = static_cast<std::uint64_t>(sum >> (8 * sizeof(T))) & 1; }
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 template <bool Subtract, bool In>
 handler carried_on(type t) {

@@ -20,7 +20,7 @@ void demand_whole_warp(warp& w, instruction const& i, lane_set m) {
 }
 
 /// A lane's 32 bits of a matrix: row lane / 4, two columns; transposed: column lane / 4, two rows.
-std::uint32_t fragment(matrix const& from, int lane, bool transposed, std::uint8_t& written) {
+std::uint32_t fragment(matrix const& from, int lane, bool transposed, byte_set& written) {
   std::uint32_t value = 0;
   written = 0xF0;
   for (int k = 0; k < 4; ++k) {
@@ -28,12 +28,12 @@ std::uint32_t fragment(matrix const& from, int lane, bool transposed, std::uint8
     int const r = transposed ? element : lane / 4;
     int const byte = 2 * (transposed ? lane / 4 : element) + k % 2;
     value |= static_cast<std::uint32_t>(from.bytes[r][byte]) << (8 * k);
-    written |= static_cast<std::uint8_t>((from.written[r] >> byte & 1) << k);
+    written |= static_cast<byte_set>((from.written[r] >> byte & 1) << k);
   }
   return value;
 }
 
-void set_fragment(matrix& to, int lane, bool transposed, std::uint32_t value, std::uint8_t written) {
+void set_fragment(matrix& to, int lane, bool transposed, std::uint32_t value, byte_set written) {
   for (int k = 0; k < 4; ++k) {
     int const element = 2 * (lane % 4) + k / 2;
     int const r = transposed ? element : lane / 4;

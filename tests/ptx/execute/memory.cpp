@@ -21,6 +21,10 @@ void load(warp& w, instruction const& i, lane_set m) {
   });
 }
 
+bool is_global(space where, std::uint64_t address) {
+  return where == space::global || (where == space::generic && address < shared_window);
+}
+
 /// [a], b..
 void store(warp& w, instruction const& i, lane_set m) {
   int const n = i.count - 1;
@@ -31,7 +35,11 @@ void store(warp& w, instruction const& i, lane_set m) {
     for (int k = 0; k < n; ++k) {
       operand const& b = i.operands[1 + k];
       std::memcpy(at + each * static_cast<unsigned>(k), &w.values(b)[lane], each);
-      known |= (w.defined(b)[lane] & ((1u << each) - 1)) << (each * static_cast<unsigned>(k));
+      unsigned const bytes = w.defined(b)[lane];
+      if ((bytes & computed) != 0 && is_global(i.with.where, r.address[lane])) {
+        w.fail(i, static_cast<int>(lane), problem::undefined, "stores what was computed from bytes that nobody has written");
+      }
+      known |= (bytes & ((1u << each) - 1)) << (each * static_cast<unsigned>(k));
     }
     return known;
   });
@@ -79,12 +87,12 @@ void store_frame_parameter(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const mask = each >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * each)) - 1;
   for (int k = 0; k < i.count; ++k) {
     frame_place const p = place_in_frame(i, each * static_cast<unsigned>(k));
-    auto const bytes = static_cast<std::uint8_t>(bytes_mask(each) << (p.shift / 8));
+    unsigned const bytes = bytes_mask(each) << (p.shift / 8);
     each_lane(m, [&](int l) {
       std::uint64_t& to = w.destination(p.slot)[l];
-      std::uint8_t& known = w.destination_defined(p.slot)[l];
+      byte_set& known = w.destination_defined(p.slot)[l];
       to = (to & ~(mask << p.shift)) | (w.values(i.operands[k])[l] & mask) << p.shift;
-      known = static_cast<std::uint8_t>((known & ~bytes) | ((w.defined(i.operands[k])[l] << (p.shift / 8)) & bytes));
+      known = static_cast<byte_set>((known & ~bytes) | ((w.defined(i.operands[k])[l] << (p.shift / 8)) & bytes));
     });
   }
 }

@@ -14,7 +14,7 @@ void copy(warp& w, instruction const& i, lane_set m) {
   operand const &to = i.operands[0], &from = i.operands[1];
   if (m == all_lanes) {
     std::memcpy(w.destination(to), w.values(from), 32 * sizeof(std::uint64_t));
-    std::memcpy(w.destination_defined(to), w.defined(from), 32);
+    std::memcpy(w.destination_defined(to), w.defined(from), 32 * sizeof(byte_set));
     return;
   }
   each_lane(m, [&](int l) {
@@ -36,7 +36,7 @@ void copy_with_offset(warp& w, instruction const& i, lane_set m) {
 void read_clock(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const now = clock_value(static_cast<special>(i.operands[1].slot), w.home());
   each_lane(m, [&](int l) { w.destination(i.operands[0])[l] = now; });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 /// d = {a, b, ..}, the first in the lowest bits
@@ -45,13 +45,15 @@ void pack_elements(warp& w, instruction const& i, lane_set m) {
   unsigned const bits = i.with.elements;
   each_lane(m, [&](int l) {
     std::uint64_t value = 0;
-    unsigned known = 0;
+    unsigned known = 0, sources = 0;
     for (int k = 0; k < n; ++k) {
       value |= (w.values(i.operands[1 + k])[l] & mask_of_bits(bits)) << (bits * static_cast<unsigned>(k));
-      known |= (w.defined(i.operands[1 + k])[l] & bytes_mask(bits / 8)) << (bits / 8 * static_cast<unsigned>(k));
+      unsigned const source = w.defined(i.operands[1 + k])[l];
+      known |= (source & bytes_mask(bits / 8)) << (bits / 8 * static_cast<unsigned>(k));
+      sources |= source;
     }
     w.destination(i.operands[0])[l] = value;
-    w.destination_defined(i.operands[0])[l] = static_cast<std::uint8_t>(known);
+    w.destination_defined(i.operands[0])[l] = with_origin(known, sources);
   });
 }
 
@@ -66,7 +68,7 @@ void unpack_elements(warp& w, instruction const& i, lane_set m) {
     for (int k = 0; k < n; ++k) {
       w.destination(i.operands[k])[l] = (value >> (bits * static_cast<unsigned>(k))) & mask_of_bits(bits);
       w.destination_defined(i.operands[k])[l] =
-          static_cast<std::uint8_t>((known >> (bits / 8 * static_cast<unsigned>(k)) & bytes_mask(bits / 8)) | static_cast<unsigned>(~bytes_mask(bits / 8)));
+          with_origin((known >> (bits / 8 * static_cast<unsigned>(k)) & bytes_mask(bits / 8)) | ~bytes_mask(bits / 8), known);
     }
   });
 }
@@ -136,14 +138,14 @@ void build_mov(form& f) {
 template <bool ToGeneric>
 void convert_address(warp& w, instruction const& i, lane_set m) {
   operand const& from = i.operands[1];
-  w.require(i, 1, m, 0xFF);
+  w.use(i, 1, m, 0xFF);
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(from)[l] + static_cast<std::uint64_t>(from.offset);
     std::uint64_t const window = i.with.where == space::shared ? shared_window : i.with.where == space::local ? local_window : 0;
     std::uint64_t const offset = window == 0 ? a : a & (shared_window - 1);
     w.destination(i.operands[0])[l] = ToGeneric ? offset + window : offset;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 constexpr named<space> spaces[] = {{"global", space::global}, {"shared", space::shared}, {"shared::cta", space::shared},
@@ -161,13 +163,13 @@ void build_cvta(form& f) {
 }
 
 void is_in_space(warp& w, instruction const& i, lane_set m) {
-  w.require(i, 1, m, 0xFF);
+  w.use(i, 1, m, 0xFF);
   each_lane(m, [&](int l) {
     std::uint64_t const window = w.values(i.operands[1])[l] >> 56;
     space const in = window == shared_window >> 56 ? space::shared : window == local_window >> 56 ? space::local : space::global;
     w.destination(i.operands[0])[l] = in == i.with.where ? 1 : 0;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 void build_isspacep(form& f) {

@@ -30,7 +30,7 @@ std::int64_t part(std::uint64_t x, int bits, int k, bool is_signed_part) {
 
 /// d, a, b, c: the parts of a and b into d; with .add their sum plus c.
 void parts(warp& w, instruction const& i, lane_set m) {
-  for (int k = 1; k <= 3; ++k) { w.require(i, k, m, 0x0F); }
+  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, 0x0F); }
   int const n = i.with.elements, bits = 32 / n;
   bool const to_signed = is_signed(i.with.first);
   std::int64_t const low = to_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
@@ -47,7 +47,7 @@ void parts(warp& w, instruction const& i, lane_set m) {
     }
     w.destination(i.operands[0])[l] = i.with.combine != 0 ? static_cast<std::uint32_t>(total) : packed;
   });
-  w.set_defined(i.operands[0], m);
+  w.set_result(i.operands[0], m);
 }
 
 constexpr named<std::uint8_t> operations[] = {{"vadd", add},         {"vsub", subtract}, {"vavrg", average},

@@ -27,10 +27,10 @@ warp::warp(block& home, std::uint32_t index, lane_set existing, function_code co
       special_(special_values(home, index)) {
   auto const number = static_cast<std::uint32_t>(&kernel - home.launch().code.functions.data());
   for (int l = 0; l < warp_size; ++l) { pc_[l] = kernel.begin, function_[l] = number; }
-  std::memset(&register_defined_[local_base_slot * 32], 0xFF, 32);
+  std::fill_n(register_defined_.begin() + local_base_slot * 32, 32, all_bytes_defined);
   program const& code = home.launch().code;
   values_[1] = const_cast<std::uint64_t*>(code.constants.values.data());
-  defined_[1] = const_cast<std::uint8_t*>(code.constants.defined.data());
+  defined_[1] = const_cast<byte_set*>(code.constants.defined.data());
 }
 
 void warp::set_base(std::uint32_t base) {
@@ -123,7 +123,7 @@ void warp::run_group(lane_set group) {
 
 lane_set warp::guarded(instruction const& i, lane_set m) const {
   std::uint64_t const* const p = values_[0] + static_cast<std::size_t>(i.guard) * 32;
-  std::uint8_t const* const d = defined_[0] + static_cast<std::size_t>(i.guard) * 32;
+  byte_set const* const d = defined_[0] + static_cast<std::size_t>(i.guard) * 32;
   lane_set chosen = 0, written = 0;
   for (int l = 0; l < warp_size; ++l) {
     chosen |= static_cast<lane_set>(p[l] & 1) << l;
@@ -187,12 +187,8 @@ void warp::fail(instruction const& i, int lane, problem kind, std::string const&
   throw fault(f);
 }
 
-void warp::undefined_operand(instruction const& i, int operand_index, lane_set m, std::uint8_t bytes) const {
+void warp::undefined_operand(instruction const& i, int operand_index, int lane) const {
   operand const& o = i.operands[operand_index];
-  int lane = __builtin_ctz(m);
-  each_lane(m, [&](int l) {
-    if ((defined(o)[l] & bytes) != bytes && (defined(o)[lane] & bytes) == bytes) { lane = l; }
-  });
   auto const& names = home_->launch().code.functions[function_[lane]].register_names;
   std::string const name = o.slot < names.size() ? names[o.slot] : std::string();
   fail(i, lane, problem::undefined, "register " + name + " holds bytes that nobody has written");

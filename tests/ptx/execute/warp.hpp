@@ -37,34 +37,33 @@ class warp {
 
   /// The 32 values of an operand, and which of their bytes are defined.
   [[nodiscard]] std::uint64_t const* values(operand const& o) const { return values_[place_of(o)] + o.slot * 32u; }
-  [[nodiscard]] std::uint8_t const* defined(operand const& o) const { return defined_[place_of(o)] + o.slot * 32u; }
+  [[nodiscard]] byte_set const* defined(operand const& o) const { return defined_[place_of(o)] + o.slot * 32u; }
   [[nodiscard]] std::uint64_t* destination(operand const& o) { return values_[0] + o.slot * 32u; }
-  [[nodiscard]] std::uint8_t* destination_defined(operand const& o) { return defined_[0] + o.slot * 32u; }
+  [[nodiscard]] byte_set* destination_defined(operand const& o) { return defined_[0] + o.slot * 32u; }
 
-  /// A finding unless these bytes of the operand are defined in all lanes.
-  void require(instruction const& i, int operand_index, lane_set m, std::uint8_t bytes) const {
-    operand const& o = i.operands[operand_index];
-    if (o.where != place::frame) { return; }
-    std::uint8_t const* const d = defined(o);
-    if (m == all_lanes) {
-      std::uint64_t w[4];
-      std::memcpy(w, d, sizeof w);
-      std::uint64_t const wanted = bytes * 0x0101010101010101u;
-      if ((w[0] & w[1] & w[2] & w[3] & wanted) == wanted) { return; }
-    } else {
-      std::uint8_t all = 0xFF;
-      for (lane_set rest = m; rest != 0; rest &= rest - 1) { all &= d[__builtin_ctz(rest)]; }
-      if ((all & bytes) == bytes) { return; }
-    }
-    undefined_operand(i, operand_index, m, bytes);
+  /// The lanes of m in which these bytes of the operand are not all defined.
+  [[nodiscard]] lane_set undefined_lanes(operand const& o, lane_set m, unsigned bytes) const;
+  /// A finding unless these bytes of the operand are defined in all lanes: for addresses and whatever decides.
+  void require(instruction const& i, int operand_index, lane_set m, unsigned bytes) const {
+    lane_set const undefined = undefined_lanes(i.operands[operand_index], m, bytes);
+    if (undefined != 0) { undefined_operand(i, operand_index, __builtin_ctz(undefined)); }
   }
-  void set_defined(operand const& o, lane_set m, std::uint8_t bytes = 0xFF) {
-    std::uint8_t* const d = destination_defined(o);
-    if (m == all_lanes) {
-      std::memset(d, bytes, 32);
-    } else {
-      each_lane(m, [&](int l) { d[l] = bytes; });
-    }
+  /// An operand of arithmetic: where these bytes are not defined, the result will not be.
+  void use(instruction const& i, int operand_index, lane_set m, unsigned bytes) {
+    undefined_ |= undefined_lanes(i.operands[operand_index], m, bytes);
+  }
+  /// Marks a result as defined, but for the lanes where an operand used since the last result was not.
+  void set_result(operand const& o, lane_set m) {
+    set_defined(o, m);
+    spoil(o);
+  }
+  void spoil(operand const& o) {
+    if (undefined_ != 0) { set_defined(o, undefined_, computed); }
+    undefined_ = 0;
+  }
+  void set_defined(operand const& o, lane_set m, byte_set bytes = all_bytes_defined) {
+    byte_set* const d = destination_defined(o);
+    each_lane(m, [&](int l) { d[l] = bytes; });
   }
 
   [[nodiscard]] block& home() const { return *home_; }
@@ -100,7 +99,7 @@ class warp {
   };
 
   static int place_of(operand const& o) { return static_cast<int>(o.where); }
-  [[noreturn]] void undefined_operand(instruction const& i, int operand_index, lane_set m, std::uint8_t bytes) const;
+  [[noreturn]] void undefined_operand(instruction const& i, int operand_index, int lane) const;
 
   [[nodiscard]] lane_set choose() const;
   void run_group(lane_set group);
@@ -130,15 +129,31 @@ class warp {
   std::int64_t fuel_ = 0, patience_ = 0;
   std::uint32_t base_ = 0;
   std::uint64_t* values_[3];
-  std::uint8_t* defined_[3];
+  byte_set* defined_[3];
+  lane_set undefined_ = 0;  // of the operands used since the last result
   std::uint32_t pc_[32] = {}, bases_[32] = {}, depth_[32] = {};
   std::uint32_t members_[32] = {};
   std::vector<call_frame> calls_[32];
   std::uint32_t function_[32] = {};
   std::vector<std::uint64_t> register_values_;
-  std::vector<std::uint8_t> register_defined_;
+  std::vector<byte_set> register_defined_;
   columns special_;
   std::unique_ptr<async_copies> async_{};
 };
+
+inline lane_set warp::undefined_lanes(operand const& o, lane_set m, unsigned bytes) const {
+  if (o.where != place::frame) { return 0; }
+  byte_set const* const d = defined(o);
+  std::uint64_t w[8];
+  std::memcpy(w, d, sizeof w);
+  std::uint64_t const wanted = bytes * 0x0001000100010001u;
+  if ((w[0] & w[1] & w[2] & w[3] & w[4] & w[5] & w[6] & w[7] & wanted) == wanted) { return 0; }
+  lane_set undefined = 0;
+  for (lane_set rest = m; rest != 0; rest &= rest - 1) {
+    int const l = __builtin_ctz(rest);
+    undefined |= (d[l] & bytes) != bytes ? 1u << l : 0u;
+  }
+  return undefined;
+}
 
 }  // namespace ptx

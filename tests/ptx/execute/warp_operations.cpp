@@ -16,7 +16,7 @@ void shuffle(warp& w, instruction const& i, lane_set m) {
   w.require(i, 3, m, 0x0F);
   w.require(i, 4, m, 0x0F);
   std::uint64_t values[32];
-  std::uint8_t known[32];
+  byte_set known[32];
   std::memcpy(values, w.values(a), sizeof values);
   std::memcpy(known, w.defined(a), sizeof known);
   each_lane(m, [&](int l) {

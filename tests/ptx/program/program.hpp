@@ -98,10 +98,20 @@ struct function_code {
   bool calls = false;
 };
 
+/// Which bytes of a register were ever written (bits 0 to 7). Arithmetic with others gives a result that is `computed`
+/// and has no defined byte: harmless until it decides something or goes to global memory.
+using byte_set = std::uint16_t;
+inline constexpr byte_set all_bytes_defined = 0xFF, computed = 0x100;
+
+/// These bytes, with `computed` where a source has it and something is undefined.
+inline byte_set with_origin(unsigned bytes, unsigned sources) {
+  return static_cast<byte_set>((bytes & 0xFF) == 0xFF ? 0xFF : (bytes & 0xFF) | (sources & computed));
+}
+
 /// Values in columns of 32, with the bytes of each that are defined.
 struct columns {
   std::vector<std::uint64_t> values{};
-  std::vector<std::uint8_t> defined{};
+  std::vector<byte_set> defined{};
 };
 
 struct program {
