@@ -174,7 +174,8 @@ handler binary_or_halves(type t) {
   return binary_on<F>(t);
 }
 
-/// add.cc, addc, sub.cc, subc, mad.cc, madc: with the carry flag, which is a slot of the frame.
+/// add.cc, addc, sub.cc, subc, mad.cc, madc: with the carry flag, which is a slot of the frame. A difference is the sum
+/// a + ~b + 1, so the flag is set where nothing was borrowed: compilers write `subc.cc` and then `addc` to ask for that.
 template <class T, bool Subtract, bool In>
 void carried(warp& w, instruction const& i, lane_set m) {
   operand const carry{place::frame, 4, carry_slot, 0};
@@ -185,10 +186,10 @@ void carried(warp& w, instruction const& i, lane_set m) {
   std::uint64_t* const d = w.destination(i.operands[0]);
   std::uint64_t* const flag = w.destination(carry);
   each_lane(m, [&](int l) {
+    unsigned const in = In ? static_cast<unsigned>(flag[l]) : Subtract ? 1u : 0u;
     auto const x = static_cast<unsigned __int128>(static_cast<T>(a[l]));
-    auto const y = static_cast<unsigned __int128>(static_cast<T>(b[l]));
-    unsigned const in = In ? static_cast<unsigned>(flag[l]) : 0u;
-    auto const sum = Subtract ? x - y - in : x + y + in;
+    auto const y = static_cast<unsigned __int128>(static_cast<T>(Subtract ? ~b[l] : b[l]));
+    auto const sum = x + y + in;
     d[l] = static_cast<T>(sum);
     if (i.with.mode != 0) { flag[l] = static_cast<std::uint64_t>(sum >> (8 * sizeof(T))) & 1; }
   });
