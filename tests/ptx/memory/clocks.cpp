@@ -83,7 +83,6 @@ void block_clocks::warp_sync(std::uint32_t warp, std::uint32_t lanes) {
     w.uses_rows = false;
   } else {
     if (!w.rows) { w.rows = std::make_unique<std::array<std::array<std::uint32_t, 32>, 32>>(); }
-    if (!w.uses_rows) { *w.rows = {}; }
     w.uses_rows = true;
     std::array<std::uint32_t, 32> all{};
     each(lanes, [&](unsigned lane) {

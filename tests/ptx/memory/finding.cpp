@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "finding.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
 namespace ptx {
+
+std::string readable(std::string const& mangled) {
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> const text{
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free};
+  return status == 0 ? text.get() : mangled;
+}
 
 char const* name(problem kind) {
   switch (kind) {
@@ -21,7 +33,7 @@ char const* name(problem kind) {
 std::string finding::report() const {
   std::string out = std::string(name(kind)) + ": " + message + "\n  by thread " + std::to_string(thread) +
                     " of block " + std::to_string(block);
-  if (!kernel.empty()) { out += " of kernel " + kernel; }
+  if (!kernel.empty()) { out += " of kernel " + readable(kernel); }
   if (line > 0) { out += "\n  at PTX line " + std::to_string(line) + ": " + text; }
   if (!source.empty()) { out += "\n  from " + source; }
   if (has_other) {

@@ -28,6 +28,9 @@ enum class problem : std::uint8_t {
 /// The name that reports print, e.g. "out of bounds".
 char const* name(problem kind);
 
+/// A kernel's name as C++ writes it.
+std::string readable(std::string const& mangled);
+
 /// One finding of a check. The memory layer fills what it knows; the interpreter adds kernel, lines and texts.
 struct finding {
   problem kind{};

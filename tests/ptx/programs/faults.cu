@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 
 #include "check.hpp"
@@ -123,6 +124,11 @@ __global__ void absent_lanes(int* x) {
   __syncthreads();  // where the others wait
 }
 template <bool right>
+__global__ void endless(int* x) {
+  int volatile* const flag = x;
+  while (!right && *flag == 0) {}
+}
+template <bool right>
 __global__ void trap(int* x) {
   if (!right && threadIdx.x == 3) { __trap(); }
   x[threadIdx.x] = 1;
@@ -173,6 +179,12 @@ CASE(races) {
 CASE(meetings_and_traps) {
   TWINS("barrier", cudaErrorLaunchFailure, absent_lanes, 1, 32);
   TWINS("trap", cudaErrorLaunchFailure, trap, 1, 32);
+}
+
+CASE(endless_loops) {
+  setenv("FP4_PTX_STEPS", "1000000", 1);
+  TWINS("timeout", cudaErrorLaunchTimeout, endless, 1, 1);
+  unsetenv("FP4_PTX_STEPS");
 }
 
 CASE(kernels_that_the_ptx_lacks) {

@@ -45,6 +45,9 @@ machine& device::gpu() {
                               : text == "above" ? approximate::above
                                                 : approximate::exact;
     }
+    if (char const* const steps = std::getenv("FP4_PTX_STEPS"); steps != nullptr) {
+      options.step_limit = std::strtoull(steps, nullptr, 10);
+    }
     gpu_ = std::make_unique<machine>(wanted(), options);
   }
   return *gpu_;
@@ -93,6 +96,8 @@ variable_info device::where(variable const& v) {
 }
 
 cudaError_t call(char const* name, std::function<void()> const& body) {
+  static auto* const one_at_a_time = new std::recursive_mutex;  // outlives the program's own static objects
+  std::lock_guard<std::recursive_mutex> const lock(*one_at_a_time);
   auto& d = device::get();
   if (d.sticky != cudaSuccess) { return d.remember(d.sticky); }
   try {

@@ -43,14 +43,14 @@ void check_dimensions(launch_request const& r) {
 
 void check_resources(CUkern_st const& kernel, kernel_info const& info, launch_request const& r) {
   if (r.block.count() > static_cast<std::uint64_t>(info.max_threads)) {
-    throw refusal(cudaErrorLaunchOutOfResources, kernel.name + " was compiled for blocks of at most " +
+    throw refusal(cudaErrorLaunchOutOfResources, readable(kernel.name) + " was compiled for blocks of at most " +
                                                      std::to_string(info.max_threads) + " threads, not " +
                                                      std::to_string(r.block.count()));
   }
   auto const dynamic_limit = static_cast<std::size_t>(kernel.dynamic_shared);
   auto const limit = std::max<std::size_t>(48 * 1024, dynamic_limit + info.static_shared);
   if (r.dynamic_shared + info.static_shared > limit) {
-    throw refusal(cudaErrorInvalidValue, kernel.name + " wants " + std::to_string(r.dynamic_shared) + " + " +
+    throw refusal(cudaErrorInvalidValue, readable(kernel.name) + " wants " + std::to_string(r.dynamic_shared) + " + " +
                                              std::to_string(info.static_shared) +
                                              " bytes of shared memory (dynamic + static), the limit is " +
                                              std::to_string(limit) + "; cudaFuncSetAttribute raises it");
@@ -84,7 +84,7 @@ void launch(CUkern_st& kernel, launch_request request) {
     report = d.gpu().launch(d.module_of(kernel.binary), request);
   } catch (error const& e) {
     d.sticky = cudaErrorLaunchFailure;
-    throw refusal(d.sticky, "kernel " + kernel.name + " cannot be interpreted: " + e.what());
+    throw refusal(d.sticky, "kernel " + readable(kernel.name) + " cannot be interpreted: " + e.what());
   }
   print_report(request, report);
   if (report.problem) {
@@ -138,7 +138,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
   if (kernel == nullptr) {
     return device::get().fail(cudaErrorInvalidDeviceFunction, "a launch of a kernel that was not registered");
   }
-  return launch_call(kernel->name.c_str(), kernel, grid, block, arguments, shared, stream);
+  return launch_call("<<<...>>>", kernel, grid, block, arguments, shared, stream);
 }
 
 cudaError_t cudaLaunchKernel(void const* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,

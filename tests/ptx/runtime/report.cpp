@@ -54,7 +54,7 @@ void print_space(printer& out, char const* name, space_counts const& c) {
 }
 
 void print(printer& out, launch_request const& request, launch_report const& report) {
-  out.line("kernel %s  grid %u %u %u  block %u %u %u  shared %zu", request.kernel.c_str(), request.grid.x,
+  out.line("kernel %s  grid %u %u %u  block %u %u %u  shared %zu", readable(request.kernel).c_str(), request.grid.x,
            request.grid.y, request.grid.z, request.block.x, request.block.y, request.block.z, request.dynamic_shared);
   print_instructions(out, report);
   print_space(out, "global", report.memory.global);
