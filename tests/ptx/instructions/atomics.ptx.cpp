@@ -18,6 +18,8 @@ struct operation {
   std::function<word(word old, word b)> after;
 };
 
+u32 low(word w) { return static_cast<u32>(w); }
+
 word flush(word w) { return (w & 0x7F80'0000) == 0 ? w & 0x8000'0000 : w; }
 
 std::vector<operation> const integer_operations = {
@@ -32,17 +34,20 @@ std::vector<operation> const integer_operations = {
     {"and.b64", 64, [](word a, word b) { return a & b; }},
     {"or.b64", 64, [](word a, word b) { return a | b; }},
     {"xor.b64", 64, [](word a, word b) { return a ^ b; }},
-    {"min.u32", 32, [](word a, word b) { return std::min<u32>(a, b); }},
-    {"max.u32", 32, [](word a, word b) { return std::max<u32>(a, b); }},
-    {"min.s32", 32, [](word a, word b) { return static_cast<u32>(std::min<i32>(a, b)); }},
-    {"max.s32", 32, [](word a, word b) { return static_cast<u32>(std::max<i32>(a, b)); }},
+    {"min.u32", 32, [](word a, word b) { return std::min(low(a), low(b)); }},
+    {"max.u32", 32, [](word a, word b) { return std::max(low(a), low(b)); }},
+    {"min.s32", 32,
+     [](word a, word b) { return low(static_cast<word>(std::min(static_cast<i32>(a), static_cast<i32>(b)))); }},
+    {"max.s32", 32,
+     [](word a, word b) { return low(static_cast<word>(std::max(static_cast<i32>(a), static_cast<i32>(b)))); }},
     {"min.u64", 64, [](word a, word b) { return std::min(a, b); }},
     {"max.u64", 64, [](word a, word b) { return std::max(a, b); }},
-    {"min.s64", 64, [](word a, word b) { return static_cast<word>(std::min<i64>(a, b)); }},
-    {"max.s64", 64, [](word a, word b) { return static_cast<word>(std::max<i64>(a, b)); }},
-    {"inc.u32", 32, [](word a, word b) { return static_cast<u32>(a) >= static_cast<u32>(b) ? 0 : a + 1; }},
-    {"dec.u32", 32,
-     [](word a, word b) { return static_cast<u32>(a) == 0 || static_cast<u32>(a) > static_cast<u32>(b) ? b : a - 1; }},
+    {"min.s64", 64,
+     [](word a, word b) { return static_cast<word>(std::min(static_cast<i64>(a), static_cast<i64>(b))); }},
+    {"max.s64", 64,
+     [](word a, word b) { return static_cast<word>(std::max(static_cast<i64>(a), static_cast<i64>(b))); }},
+    {"inc.u32", 32, [](word a, word b) { return low(a) >= low(b) ? 0 : a + 1; }},
+    {"dec.u32", 32, [](word a, word b) { return low(a) == 0 || low(a) > low(b) ? b : a - 1; }},
 };
 
 std::string const shared_cells = ".shared .align 16 .b8 cells[2048];";

@@ -122,14 +122,14 @@ TEST_CASE("all codes to halves", "[ptx]") {
       for (word b = 0; b < codes; ++b) { pairs.push_back(a << shift | b); }
     }
     for (bool relu : {false, true}) {
-      auto const half = [&](word code) {
+      auto const wide_code = [&](word code) {
         double const x = decode(n.format, code);
         return relu && x <= 0 ? 0 : encode(f16, x);
       };
       std::string const name = std::string("cvt.rn") + (relu ? ".relu" : "") + ".f16x2." + n.name + "x2 %d, ";
       std::string const body = n.nibble() ? "mov.b16 {%n0, %n1}, %a; " + name + "%n0;" : name + "%a;";
       check_each({body, "b32 = b16", n.target}, all({pairs}),
-                 [&](word a) { return half(a >> shift) << 16 | half(a & (codes - 1)); });
+                 [&](word a) { return wide_code(a >> shift) << 16 | wide_code(a & (codes - 1)); });
     }
   }
 }

@@ -6,7 +6,8 @@ using namespace ptx::test;
 
 namespace {
 
-using wide = __int128;
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 unsigned_wide;
 using i32 = std::int32_t;
 using u32 = std::uint32_t;
 
@@ -112,7 +113,7 @@ TEST_CASE("products: high half, wide, and with an addend", "[ptx]") {
   for (int_type const& t : types) {
     auto const product = [&](word a, word b) {
       // 64-bit unsigned products fill the 128 bits: the shift below has to be unsigned.
-      return static_cast<unsigned __int128>(value(a, t.width, t.is_signed) * value(b, t.width, t.is_signed));
+      return static_cast<unsigned_wide>(value(a, t.width, t.is_signed) * value(b, t.width, t.is_signed));
     };
     check_each({std::string("mul.hi") + t.name + " %d, %a, %b;", signature(t.width, 2)}, samples(t.width, 2),
                [&](word a, word b) { return product(a, b) >> t.width; });
@@ -200,6 +201,14 @@ TEST_CASE("carry chains", "[ptx]") {
           out[0] = i[0] + i[2];
           out[1] = i[1] + i[3] + (out[0] < i[0] ? 1 : 0);
         });
+}
+
+TEST_CASE("after a subtraction the flag is the carry of a + ~b + 1", "[ptx]") {
+  // The ISA says "borrow-out", and subc takes it as such; for an addition that follows, ptxas folds it to "no borrow".
+  check_each({"sub.cc.u32 %t0, %a, %b; addc.u32 %d, 16, 0;"}, samples(32, 2),
+             [](word a, word b) { return static_cast<u32>(a) >= static_cast<u32>(b) ? 17 : 16; });
+  check_each({"sub.cc.u32 %t0, %a, %b; subc.u32 %d, 16, 0;"}, samples(32, 2),
+             [](word a, word b) { return static_cast<u32>(a) >= static_cast<u32>(b) ? 16 : 15; });
 }
 
 TEST_CASE("dot products of bytes and halves", "[ptx]") {

@@ -113,3 +113,17 @@ TEST_CASE("ldmatrix feeds mma: packed rows of e2m1 are the fragments of m16n8k64
       },
       32);
 }
+
+TEST_CASE("movmatrix transposes eight by eight halves over the lanes", "[ptx]") {
+  table const t = random(32, 1);
+  check(
+      {"movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;", "b32 = b32", "sm_80"}, t,
+      [&](word const* in, word* out) {
+        auto const lane = static_cast<unsigned>(in - t.words.data());
+        for (unsigned j : {0U, 1U}) {
+          unsigned const row = lane % 4 * 2 + j, column = lane / 4;  // of the source
+          out[0] |= (t.words[row * 4 + column / 2] >> (16 * (column % 2)) & 0xFFFF) << (16 * j);
+        }
+      },
+      32);
+}
