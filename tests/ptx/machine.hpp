@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/finding.hpp"
 #include "memory/memory.hpp"
 #include "memory/traffic.hpp"
-#include "memory/finding.hpp"
 
 namespace ptx {
 

@@ -45,9 +45,9 @@ inline void load_element(warp& w, operand const& d, int lane, type t, std::byte 
 
 /// State spaces as ld, st and atom name them; .const and .param lie in global memory.
 inline constexpr named<space> access_spaces[] = {
-    {"global", space::global}, {"shared", space::shared}, {"shared::cta", space::shared},
-    {"shared::cluster", space::shared}, {"local", space::local}, {"const", space::global},
-    {"param", space::global}, {"param::entry", space::global}, {"param::func", space::global}};
+    {"global", space::global},          {"shared", space::shared},       {"shared::cta", space::shared},
+    {"shared::cluster", space::shared}, {"local", space::local},         {"const", space::global},
+    {"param", space::global},           {"param::entry", space::global}, {"param::func", space::global}};
 
 inline constexpr named<scope> access_scopes[] = {
     {"cta", scope::block}, {"cluster", scope::cluster}, {"gpu", scope::device}, {"sys", scope::system}};

@@ -61,7 +61,11 @@ void approximate_div(warp& w, instruction const& i, lane_set m) {
   each_lane(m, [&](int l) {
     double const a = value_of<type::f32>(e::flushed(i.with, w.values(i.operands[1])[l]));
     double const b = value_of<type::f32>(e::flushed(i.with, w.values(i.operands[2])[l]));
-    w.destination(i.operands[0])[l] = e::finished(i.with, code_of<type::f32>(w, a / b));
+    double quotient = a / b;
+    if (i.with.mode == 0 && std::fabs(b) > 0x1p126 && std::isfinite(b)) {  // .approx, not .full: the ISA says so
+      quotient = std::isinf(a) || std::isnan(a) ? std::nan("") : std::copysign(0.0, quotient);
+    }
+    w.destination(i.operands[0])[l] = e::finished(i.with, code_of<type::f32>(w, quotient));
   });
   w.set_result(i.operands[0], m);
 }
@@ -106,8 +110,12 @@ struct approximate_row {
 constexpr approximate_row rows[] = {
     {"rcp", pick_single<reciprocal>, upper_half<reciprocal>},
     {"rsqrt", pick_single<reciprocal_root>, upper_half<reciprocal_root>},
-    {"sqrt", pick_single<root>}, {"sin", pick_single<sine>}, {"cos", pick_single<cosine>},
-    {"lg2", pick_single<logarithm>}, {"ex2", pick_narrow<power>}, {"tanh", pick_narrow<hyperbolic>},
+    {"sqrt", pick_single<root>},
+    {"sin", pick_single<sine>},
+    {"cos", pick_single<cosine>},
+    {"lg2", pick_single<logarithm>},
+    {"ex2", pick_narrow<power>},
+    {"tanh", pick_narrow<hyperbolic>},
 };
 
 void build_unary(form& f) {
@@ -124,6 +132,7 @@ bool build_approximate(form& f) {
   if (f.base() == "div") {
     if (t != type::f32) { f.fail("not for this type"); }
     f.out.run = approximate_div;
+    f.out.with.mode = full ? 1 : 0;
   } else {
     for (approximate_row const& r : rows) {
       if (r.name == f.base() && !full) { f.out.run = t == type::f64 ? r.upper : r.pick(t); }

@@ -13,12 +13,16 @@ using update = std::uint64_t (*)(modifiers const&, std::uint64_t old, std::uint6
 using mods = modifiers;
 
 std::uint64_t exchange(mods const&, std::uint64_t, std::uint64_t b, std::uint64_t) { return b; }
-std::uint64_t compare_and_swap(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t c) { return old == b ? c : old; }
+std::uint64_t compare_and_swap(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
+  return old == b ? c : old;
+}
 std::uint64_t bit_and(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) { return old & b; }
 std::uint64_t bit_or(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) { return old | b; }
 std::uint64_t bit_xor(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) { return old ^ b; }
 std::uint64_t add(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) { return old + b; }
-std::uint64_t increment(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) { return old >= b ? 0 : old + 1; }
+std::uint64_t increment(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) {
+  return old >= b ? 0 : old + 1;
+}
 std::uint64_t decrement(mods const&, std::uint64_t old, std::uint64_t b, std::uint64_t) {
   return old == 0 || old > b ? b : old - 1;
 }
@@ -41,21 +45,36 @@ struct atomic_row {
 };
 
 constexpr atomic_row rows[] = {
-    {"exch", "b32 b64", exchange},      {"cas", "b16 b32 b64", compare_and_swap},
-    {"and", "b32 b64", bit_and},        {"or", "b32 b64", bit_or},
-    {"xor", "b32 b64", bit_xor},        {"add", "u32 s32 u64 s64", add},
-    {"inc", "u32", increment},          {"dec", "u32", decrement},
-    {"min", "u32", minimum<std::uint32_t>}, {"min", "s32", minimum<std::int32_t>},
-    {"min", "u64", minimum<std::uint64_t>}, {"min", "s64", minimum<std::int64_t>},
-    {"max", "u32", maximum<std::uint32_t>}, {"max", "s32", maximum<std::int32_t>},
-    {"max", "u64", maximum<std::uint64_t>}, {"max", "s64", maximum<std::int64_t>},
-    {"add", "f32", on_floats<type::f32, float_add>},     {"add", "f64", on_floats<type::f64, float_add>},
-    {"add", "f16", on_floats<type::f16, float_add>},     {"add", "f16x2", on_floats<type::f16x2, float_add>},
-    {"add", "bf16", on_floats<type::bf16, float_add>},   {"add", "bf16x2", on_floats<type::bf16x2, float_add>},
-    {"min", "f16", on_floats<type::f16, float_min>},     {"min", "f16x2", on_floats<type::f16x2, float_min>},
-    {"min", "bf16", on_floats<type::bf16, float_min>},   {"min", "bf16x2", on_floats<type::bf16x2, float_min>},
-    {"max", "f16", on_floats<type::f16, float_max>},     {"max", "f16x2", on_floats<type::f16x2, float_max>},
-    {"max", "bf16", on_floats<type::bf16, float_max>},   {"max", "bf16x2", on_floats<type::bf16x2, float_max>},
+    {"exch", "b32 b64", exchange},
+    {"cas", "b16 b32 b64", compare_and_swap},
+    {"and", "b32 b64", bit_and},
+    {"or", "b32 b64", bit_or},
+    {"xor", "b32 b64", bit_xor},
+    {"add", "u32 s32 u64 s64", add},
+    {"inc", "u32", increment},
+    {"dec", "u32", decrement},
+    {"min", "u32", minimum<std::uint32_t>},
+    {"min", "s32", minimum<std::int32_t>},
+    {"min", "u64", minimum<std::uint64_t>},
+    {"min", "s64", minimum<std::int64_t>},
+    {"max", "u32", maximum<std::uint32_t>},
+    {"max", "s32", maximum<std::int32_t>},
+    {"max", "u64", maximum<std::uint64_t>},
+    {"max", "s64", maximum<std::int64_t>},
+    {"add", "f32", on_floats<type::f32, float_add>},
+    {"add", "f64", on_floats<type::f64, float_add>},
+    {"add", "f16", on_floats<type::f16, float_add>},
+    {"add", "f16x2", on_floats<type::f16x2, float_add>},
+    {"add", "bf16", on_floats<type::bf16, float_add>},
+    {"add", "bf16x2", on_floats<type::bf16x2, float_add>},
+    {"min", "f16", on_floats<type::f16, float_min>},
+    {"min", "f16x2", on_floats<type::f16x2, float_min>},
+    {"min", "bf16", on_floats<type::bf16, float_min>},
+    {"min", "bf16x2", on_floats<type::bf16x2, float_min>},
+    {"max", "f16", on_floats<type::f16, float_max>},
+    {"max", "f16x2", on_floats<type::f16x2, float_max>},
+    {"max", "bf16", on_floats<type::bf16, float_max>},
+    {"max", "bf16x2", on_floats<type::bf16x2, float_max>},
 };
 
 bool has_word(std::string_view list, std::string_view word) {
@@ -103,8 +122,10 @@ void atomic(warp& w, instruction const& i, lane_set m) {
 void build_atomic(form& f) {
   modifiers& with = f.out.with;
   with.ordering = order::relaxed;
-  static constexpr named<order> orders[] = {{"relaxed", order::relaxed}, {"acquire", order::acquire},
-                                            {"release", order::release}, {"acq_rel", order::acq_rel}};
+  static constexpr named<order> orders[] = {{"relaxed", order::relaxed},
+                                            {"acquire", order::acquire},
+                                            {"release", order::release},
+                                            {"acq_rel", order::acq_rel}};
   f.take_one(orders, with.ordering);
   f.take_one(access_scopes, with.reach);
   f.take_one(access_spaces, with.where);

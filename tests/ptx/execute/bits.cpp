@@ -56,7 +56,8 @@ void logic(warp& w, instruction const& i, lane_set m) {
 
 /// not, and cnot (one where a is zero).
 void invert(warp& w, instruction const& i, lane_set m) {
-  std::uint64_t const mask = i.with.first == type::pred ? 1 : bits_of(i.with.first) == 64 ? ~std::uint64_t{0}
+  std::uint64_t const mask = i.with.first == type::pred    ? 1
+                             : bits_of(i.with.first) == 64 ? ~std::uint64_t{0}
                                                            : (std::uint64_t{1} << bits_of(i.with.first)) - 1;
   std::uint64_t const* const a = w.values(i.operands[1]);
   byte_set const* const da = w.defined(i.operands[1]);
@@ -67,7 +68,9 @@ void invert(warp& w, instruction const& i, lane_set m) {
 }
 struct cnot_op {
   template <class T>
-  static T of(mods const&, T a) { return a == 0 ? T{1} : T{0}; }
+  static T of(mods const&, T a) {
+    return a == 0 ? T{1} : T{0};
+  }
 };
 
 /// shl and shr: an amount beyond the width gives zeros, or copies of the sign.
@@ -85,12 +88,14 @@ void shift(warp& w, instruction const& i, lane_set m) {
     auto const x = static_cast<T>(a[l]);
     unsigned const unknown = ~static_cast<unsigned>(da[l]) & all;
     T const wide_shift = n == width ? static_cast<T>(!Left && x < 0 ? -1 : 0) : T{0};
-    d[l] = to_bits(n == width ? wide_shift : static_cast<T>(Left ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << n) : static_cast<T>(x >> n)));
+    d[l] = to_bits(n == width ? wide_shift
+                              : static_cast<T>(Left ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << n)
+                                                    : static_cast<T>(x >> n)));
     dd[l] = 0xFF;
     if (unknown != 0) {  // where the unknown bytes come to lie; a shifted one may touch two
       unsigned const bytes = n / 8, more = n % 8 != 0 ? 1 : 0;
-      unsigned const moved = Left ? (unknown << bytes) | (unknown << (bytes + more))
-                                  : (unknown >> bytes) | (unknown >> (bytes + more));
+      unsigned const moved =
+          Left ? (unknown << bytes) | (unknown << (bytes + more)) : (unknown >> bytes) | (unknown >> (bytes + more));
       bool const sign_unknown = !Left && std::is_signed_v<T> && (unknown >> (sizeof(T) - 1)) != 0;
       dd[l] = with_origin(sign_unknown ? 0 : ~(moved & all), da[l]);
     }
@@ -100,11 +105,14 @@ void shift(warp& w, instruction const& i, lane_set m) {
 template <bool Left>
 handler pick_shift(type t) {
   switch (t) {
-    case type::b16: case type::u16: return shift<std::uint16_t, Left>;
+    case type::b16:
+    case type::u16: return shift<std::uint16_t, Left>;
     case type::s16: return shift<std::int16_t, Left>;
-    case type::b32: case type::u32: return shift<std::uint32_t, Left>;
+    case type::b32:
+    case type::u32: return shift<std::uint32_t, Left>;
     case type::s32: return shift<std::int32_t, Left>;
-    case type::b64: case type::u64: return shift<std::uint64_t, Left>;
+    case type::b64:
+    case type::u64: return shift<std::uint64_t, Left>;
     case type::s64: return shift<std::int64_t, Left>;
     default: return nullptr;
   }
@@ -168,7 +176,8 @@ void permute(warp& w, instruction const& i, lane_set m) {
   each_lane(m, [&](int l) {
     std::uint64_t const both = (w.values(i.operands[2])[l] << 32) | (w.values(i.operands[1])[l] & 0xFFFFFFFFu);
     unsigned const known = (w.defined(i.operands[2])[l] & 0x0Fu) << 4 | (w.defined(i.operands[1])[l] & 0x0Fu);
-    std::uint32_t const selector = permute_selector(i.with.mode, static_cast<std::uint32_t>(w.values(i.operands[3])[l]));
+    std::uint32_t const selector =
+        permute_selector(i.with.mode, static_cast<std::uint32_t>(w.values(i.operands[3])[l]));
     std::uint64_t r = 0;
     unsigned defined = 0xF0;
     for (unsigned k = 0; k < 4; ++k) {
@@ -179,14 +188,17 @@ void permute(warp& w, instruction const& i, lane_set m) {
       defined |= (known >> (s & 7) & 1) << k;
     }
     w.destination(i.operands[0])[l] = r;
-    w.destination_defined(i.operands[0])[l] = with_origin(defined, w.defined(i.operands[1])[l] | w.defined(i.operands[2])[l]);
+    w.destination_defined(i.operands[0])[l] =
+        with_origin(defined, w.defined(i.operands[1])[l] | w.defined(i.operands[2])[l]);
   });
   w.spoil(i.operands[0]);
 }
 
 struct popc_op {
   template <class T>
-  static std::uint32_t of(mods const&, T a) { return static_cast<std::uint32_t>(__builtin_popcountll(to_bits(a))); }
+  static std::uint32_t of(mods const&, T a) {
+    return static_cast<std::uint32_t>(__builtin_popcountll(to_bits(a)));
+  }
 };
 struct clz_op {
   template <class T>
@@ -323,7 +335,12 @@ void build_logic(form& f) {
   if (row(t).family != 'b' && t != type::pred) { f.fail("not for this type"); }
   if (name == "not") { return operands(f, invert, t, {t}); }
   if (name == "cnot") { return operands(f, unary_on<cnot_op>(t), t, {t}); }
-  operands(f, name == "and" ? logic<and_op> : name != "or" ? logic<xor_op> : t == type::pred ? logic<or_predicate> : logic<or_op>, t, {t, t});
+  operands(f,
+           name == "and"     ? logic<and_op>
+           : name != "or"    ? logic<xor_op>
+           : t == type::pred ? logic<or_predicate>
+                             : logic<or_op>,
+           t, {t, t});
 }
 void build_shift(form& f) {
   type const t = f.take_type();
@@ -350,7 +367,8 @@ void build_lop3(form& f) {
 }
 void build_permute(form& f) {
   type const t = f.take_type();
-  static constexpr named<std::uint8_t> modes[] = {{"f4e", 1}, {"b4e", 2}, {"rc8", 3}, {"ecl", 4}, {"ecr", 5}, {"rc16", 6}};
+  static constexpr named<std::uint8_t> modes[] = {{"f4e", 1}, {"b4e", 2}, {"rc8", 3},
+                                                  {"ecl", 4}, {"ecr", 5}, {"rc16", 6}};
   f.take_one(modes, f.out.with.mode);
   operands(f, permute, t, {t, t, t});
 }
@@ -365,7 +383,9 @@ void build_count(form& f) {
 void build_field(form& f) {
   type const t = f.take_type();
   if (f.base() == "bfe") { return operands(f, ternary_on<bfe_op>(t), t, {t, type::u32, type::u32}); }
-  handler const h = t == type::b32 ? insert_field<std::uint32_t> : t == type::b64 ? insert_field<std::uint64_t> : nullptr;
+  handler const h = t == type::b32   ? insert_field<std::uint32_t>
+                    : t == type::b64 ? insert_field<std::uint64_t>
+                                     : nullptr;
   operands(f, h, t, {t, t, type::u32, type::u32});
 }
 void build_mask(form& f) {
@@ -373,7 +393,8 @@ void build_mask(form& f) {
   if (f.out.with.mode == 0 && !f.take("wrap")) { f.fail("expected .clamp or .wrap"); }
   type const t = f.take_type();
   if (f.base() == "bmsk") { return operands(f, binary<std::uint32_t, bmsk_op>, t, {t, t}); }
-  handler const h = t == type::s32 ? binary<std::int32_t, szext_op<std::int32_t>> : binary<std::uint32_t, szext_op<std::uint32_t>>;
+  handler const h =
+      t == type::s32 ? binary<std::int32_t, szext_op<std::int32_t>> : binary<std::uint32_t, szext_op<std::uint32_t>>;
   operands(f, h, t, {t, type::u32});
 }
 void build_fns(form& f) {

@@ -6,7 +6,7 @@
 namespace ptx {
 namespace {
 
-constexpr std::int64_t turn = 4096;   ///< what a warp may use up before the next has a turn
+constexpr std::int64_t turn = 4096;       ///< what a warp may use up before the next has a turn
 constexpr int rounds_before_others = 16;  ///< of turns used up by all warps, until other blocks have theirs
 
 lane_set lanes_of_warp(std::uint64_t threads, std::uint32_t index) {
@@ -63,8 +63,9 @@ void block::arrive(warp& who, lane_set m, std::uint32_t number, std::uint32_t ex
     b.used = true;
   }
   if (b.expected != expected) {
-    who.fail(i, first, problem::barrier, "barrier " + std::to_string(number) + " with " + std::to_string(expected) +
-             " threads, others came to it with " + std::to_string(b.expected));
+    who.fail(i, first, problem::barrier,
+             "barrier " + std::to_string(number) + " with " + std::to_string(expected) +
+                 " threads, others came to it with " + std::to_string(b.expected));
   }
   b.arrived[who.index()] |= m;
   if (waits) { b.waited[who.index()] |= m; }
@@ -93,7 +94,8 @@ void block::try_complete(barrier_state& b, std::uint32_t number) {
   }
   if (b.expected != 0 && b.count > b.expected) {
     instruction const& at = launch_->code.code[warps_.front().pc(0)];
-    warps_.front().fail(at, 0, problem::barrier, "more threads at barrier " + std::to_string(number) + " than it takes");
+    warps_.front().fail(at, 0, problem::barrier,
+                        "more threads at barrier " + std::to_string(number) + " than it takes");
   }
   bool const everybody = b.expected == 0 && b.arrived == b.waited;
   everybody ? memory_.barrier() : memory_.barrier(b.arrived, b.waited);
@@ -115,8 +117,9 @@ void block::check_alignment(std::size_t w, lane_set waiting) const {
   lane_set other = warps_[w].alive() & ~waiting;
   each_lane(waiting, [&](int l) { other |= warps_[w].pc(l) != pc ? 1u << l : 0; });
   if (other != 0) {
-    warps_[w].fail(i, __builtin_ctz(other), problem::barrier,
-                   "the threads of a warp come to an aligned barrier at different places" + warps_[w].where_lanes_wait());
+    warps_[w].fail(
+        i, __builtin_ctz(other), problem::barrier,
+        "the threads of a warp come to an aligned barrier at different places" + warps_[w].where_lanes_wait());
   }
 }
 

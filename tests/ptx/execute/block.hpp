@@ -17,13 +17,13 @@ struct launch_state {
   launch_request const& request;
   machine_options const& options;
   launch_memory memory;
-  std::uint64_t parameter_base = 0;         ///< their copy in constant memory
-  std::uint64_t grid_workspace = 0;         ///< for grid-wide barriers of cooperative launches
+  std::uint64_t parameter_base = 0;  ///< their copy in constant memory
+  std::uint64_t grid_workspace = 0;  ///< for grid-wide barriers of cooperative launches
   std::uint32_t dynamic_shared_base = 0;
-  std::uint32_t local_bytes = 0;            ///< of a thread, with room for calls
-  std::vector<std::uint64_t> counts{};      ///< of threads, by instruction
+  std::uint32_t local_bytes = 0;        ///< of a thread, with room for calls
+  std::vector<std::uint64_t> counts{};  ///< of threads, by instruction
   std::uint64_t warp_instructions = 0;
-  std::uint64_t ticks = 0;                  ///< what clocks show
+  std::uint64_t ticks = 0;  ///< what clocks show
 };
 
 /// A thread block: its warps in turn, its barriers, its memory.

@@ -11,11 +11,24 @@ namespace {
 enum outcome : std::uint8_t { less = 1, equal = 2, greater = 4, unordered = 8 };
 
 constexpr named<std::uint8_t> comparisons[] = {
-    {"eq", equal}, {"ne", less | greater}, {"lt", less}, {"le", less | equal}, {"gt", greater}, {"ge", greater | equal},
-    {"lo", less}, {"ls", less | equal}, {"hi", greater}, {"hs", greater | equal},
-    {"equ", equal | unordered}, {"neu", less | greater | unordered}, {"ltu", less | unordered},
-    {"leu", less | equal | unordered}, {"gtu", greater | unordered}, {"geu", greater | equal | unordered},
-    {"num", less | equal | greater}, {"nan", unordered},
+    {"eq", equal},
+    {"ne", less | greater},
+    {"lt", less},
+    {"le", less | equal},
+    {"gt", greater},
+    {"ge", greater | equal},
+    {"lo", less},
+    {"ls", less | equal},
+    {"hi", greater},
+    {"hs", greater | equal},
+    {"equ", equal | unordered},
+    {"neu", less | greater | unordered},
+    {"ltu", less | unordered},
+    {"leu", less | equal | unordered},
+    {"gtu", greater | unordered},
+    {"geu", greater | equal | unordered},
+    {"num", less | equal | greater},
+    {"nan", unordered},
 };
 
 enum combination : std::uint8_t { none, with_and, with_or, with_xor };
@@ -51,7 +64,8 @@ using comparer = std::uint8_t (*)(modifiers const&, std::uint64_t, std::uint64_t
 /// A comparison of undefined bytes is an undefined predicate and no finding yet: compilers compare first and ask later
 /// whether it counts (`a < n && x[a] < y` without a branch).
 lane_set undefined_comparisons(warp& w, instruction const& i, lane_set m, unsigned bytes) {
-  return w.undefined_lanes(i.operands[2], m, bytes_mask(bytes)) | w.undefined_lanes(i.operands[3], m, bytes_mask(bytes));
+  return w.undefined_lanes(i.operands[2], m, bytes_mask(bytes)) |
+         w.undefined_lanes(i.operands[3], m, bytes_mask(bytes));
 }
 
 /// p and q, where the comparison or the predicate c may be undefined; a known c may decide alone.
@@ -88,7 +102,8 @@ void set_predicate(warp& w, instruction const& i, lane_set m) {
   }
   std::uint64_t* const q = w.destination(i.operands[1]);
   each_lane(m, [&](int l) {
-    bool const c = i.count == 5 && ((w.values(i.operands[4])[l] ^ static_cast<std::uint64_t>(i.operands[4].offset)) & 1) != 0;
+    bool const c =
+        i.count == 5 && ((w.values(i.operands[4])[l] ^ static_cast<std::uint64_t>(i.operands[4].offset)) & 1) != 0;
     bool const r = (i.with.compare & Compare(i.with, a[l], b[l])) != 0;
     p[l] = combine(i.with.combine, r, c) ? 1 : 0;
     q[l] = combine(i.with.combine, !r, c) ? 1 : 0;
@@ -102,7 +117,8 @@ void set_predicates_packed(warp& w, instruction const& i, lane_set m) {
   lane_set const undefined = undefined_comparisons(w, i, m, 4);
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(i.operands[2])[l], b = w.values(i.operands[3])[l];
-    bool const c = i.count == 5 && ((w.values(i.operands[4])[l] ^ static_cast<std::uint64_t>(i.operands[4].offset)) & 1) != 0;
+    bool const c =
+        i.count == 5 && ((w.values(i.operands[4])[l] ^ static_cast<std::uint64_t>(i.operands[4].offset)) & 1) != 0;
     for (int k = 0; k < 2; ++k) {
       bool const r = (i.with.compare & Compare(i.with, (a >> (16 * k)) & 0xFFFF, (b >> (16 * k)) & 0xFFFF)) != 0;
       w.destination(i.operands[k])[l] = combine(i.with.combine, r, c) ? 1 : 0;
@@ -126,7 +142,8 @@ void set_value(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const mask = Elements == 2 ? 0xFFFF : ~std::uint64_t{0};
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(i.operands[1])[l], b = w.values(i.operands[2])[l];
-    bool const c = i.count == 4 && ((w.values(i.operands[3])[l] ^ static_cast<std::uint64_t>(i.operands[3].offset)) & 1) != 0;
+    bool const c =
+        i.count == 4 && ((w.values(i.operands[3])[l] ^ static_cast<std::uint64_t>(i.operands[3].offset)) & 1) != 0;
     std::uint64_t result = 0;
     for (int k = 0; k < Elements; ++k) {
       bool const r = (i.with.compare & Compare(i.with, (a >> (16 * k)) & mask, (b >> (16 * k)) & mask)) != 0;
@@ -226,7 +243,8 @@ void select_by_sign(warp& w, instruction const& i, lane_set m) {
   w.use(i, 3, m, 0x0F);
   each_lane(m, [&](int l) {
     std::uint64_t const c = w.values(i.operands[3])[l];
-    bool const first = i.with.second == type::s32 ? (c >> 31 & 1) == 0 : (compare_floats<type::f32>(i.with, c, 0) & 6) != 0;
+    bool const first =
+        i.with.second == type::s32 ? (c >> 31 & 1) == 0 : (compare_floats<type::f32>(i.with, c, 0) & 6) != 0;
     operand const& chosen = i.operands[first ? 1 : 2];
     w.destination(i.operands[0])[l] = w.values(chosen)[l];
     w.destination_defined(i.operands[0])[l] = w.defined(chosen)[l];

@@ -18,7 +18,9 @@ std::uint64_t extended(std::uint64_t bits, type t) {
   return is_signed(t) && (low >> (n - 1)) != 0 ? low | ~((std::uint64_t{1} << n) - 1) : low;
 }
 
-std::uint64_t mask_of_bytes(unsigned bytes) { return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1; }
+std::uint64_t mask_of_bytes(unsigned bytes) {
+  return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+}
 
 /// Integer to integer: narrowing keeps the low bytes and what is known of them; .sat clamps.
 void integer_to_integer(warp& w, instruction const& i, lane_set m) {
@@ -100,10 +102,10 @@ void float_to_float(warp& w, instruction const& i, lane_set m) {
   w.set_result(i.operands[0], m);
 }
 
-constexpr named<rounding> roundings[] = {{"rn", rounding::rn}, {"rz", rounding::rz}, {"rm", rounding::rm},
+constexpr named<rounding> roundings[] = {{"rn", rounding::rn}, {"rz", rounding::rz},   {"rm", rounding::rm},
                                          {"rp", rounding::rp}, {"rna", rounding::rna}, {"rs", rounding::rs}};
-constexpr named<rounding> integer_roundings[] = {{"rni", rounding::rn}, {"rzi", rounding::rz}, {"rmi", rounding::rm},
-                                                 {"rpi", rounding::rp}};
+constexpr named<rounding> integer_roundings[] = {
+    {"rni", rounding::rn}, {"rzi", rounding::rz}, {"rmi", rounding::rm}, {"rpi", rounding::rp}};
 
 void build_scalar(form& f, type to, type from, bool rounded) {
   modifiers& with = f.out.with;
@@ -121,6 +123,7 @@ void build_scalar(form& f, type to, type from, bool rounded) {
 }
 
 void build_cvt(form& f) {
+  f.allow_wide_registers();
   modifiers& with = f.out.with;
   bool rounded = f.take_one(roundings, with.round);
   if (!rounded) { with.integer_round = rounded = f.take_one(integer_roundings, with.round); }

@@ -74,8 +74,8 @@ void ternary(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const* const c = w.values(i.operands[3]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   each_lane(m, [&](int l) {
-    d[l] = to_bits(F::of(i.with, from_bits<T>(a[l]), from_bits<typename F::template second<T>>(b[l]),
-                         from_bits<third>(c[l])));
+    d[l] = to_bits(
+        F::of(i.with, from_bits<T>(a[l]), from_bits<typename F::template second<T>>(b[l]), from_bits<third>(c[l])));
   });
   w.set_result(i.operands[0], m);
 }
@@ -92,11 +92,14 @@ struct same_types {
 template <class F>
 handler unary_on(type t) {
   switch (t) {
-    case type::u16: case type::b16: return unary<std::uint16_t, F>;
+    case type::u16:
+    case type::b16: return unary<std::uint16_t, F>;
     case type::s16: return unary<std::int16_t, F>;
-    case type::u32: case type::b32: return unary<std::uint32_t, F>;
+    case type::u32:
+    case type::b32: return unary<std::uint32_t, F>;
     case type::s32: return unary<std::int32_t, F>;
-    case type::u64: case type::b64: return unary<std::uint64_t, F>;
+    case type::u64:
+    case type::b64: return unary<std::uint64_t, F>;
     case type::s64: return unary<std::int64_t, F>;
     default: return nullptr;
   }
@@ -105,11 +108,14 @@ handler unary_on(type t) {
 template <class F>
 handler binary_on(type t) {
   switch (t) {
-    case type::u16: case type::b16: return binary<std::uint16_t, F>;
+    case type::u16:
+    case type::b16: return binary<std::uint16_t, F>;
     case type::s16: return binary<std::int16_t, F>;
-    case type::u32: case type::b32: return binary<std::uint32_t, F>;
+    case type::u32:
+    case type::b32: return binary<std::uint32_t, F>;
     case type::s32: return binary<std::int32_t, F>;
-    case type::u64: case type::b64: return binary<std::uint64_t, F>;
+    case type::u64:
+    case type::b64: return binary<std::uint64_t, F>;
     case type::s64: return binary<std::int64_t, F>;
     default: return nullptr;
   }
@@ -118,11 +124,14 @@ handler binary_on(type t) {
 template <class F>
 handler ternary_on(type t) {
   switch (t) {
-    case type::u16: case type::b16: return ternary<std::uint16_t, F>;
+    case type::u16:
+    case type::b16: return ternary<std::uint16_t, F>;
     case type::s16: return ternary<std::int16_t, F>;
-    case type::u32: case type::b32: return ternary<std::uint32_t, F>;
+    case type::u32:
+    case type::b32: return ternary<std::uint32_t, F>;
     case type::s32: return ternary<std::int32_t, F>;
-    case type::u64: case type::b64: return ternary<std::uint64_t, F>;
+    case type::u64:
+    case type::b64: return ternary<std::uint64_t, F>;
     case type::s64: return ternary<std::int64_t, F>;
     default: return nullptr;
   }

@@ -82,15 +82,28 @@ std::uint64_t overflow(float_format const& f, bool negative, rounding_rule const
 
 float_format format_of(type t) {
   switch (t) {
-    case type::f16: case type::f16x2: return f16_format;
-    case type::bf16: case type::bf16x2: return bf16_format;
+    case type::f16:
+    case type::f16x2: return f16_format;
+    case type::bf16:
+    case type::bf16x2: return bf16_format;
     case type::f64: return f64_format;
     case type::tf32: return tf32_format;
-    case type::e4m3: case type::e4m3x2: case type::e4m3x4: case type::ue4m3: return e4m3_format;
-    case type::e5m2: case type::e5m2x2: case type::e5m2x4: return e5m2_format;
-    case type::e2m3: case type::e2m3x2: case type::e2m3x4: return e2m3_format;
-    case type::e3m2: case type::e3m2x2: case type::e3m2x4: return e3m2_format;
-    case type::e2m1: case type::e2m1x2: case type::e2m1x4: return e2m1_format;
+    case type::e4m3:
+    case type::e4m3x2:
+    case type::e4m3x4:
+    case type::ue4m3: return e4m3_format;
+    case type::e5m2:
+    case type::e5m2x2:
+    case type::e5m2x4: return e5m2_format;
+    case type::e2m3:
+    case type::e2m3x2:
+    case type::e2m3x4: return e2m3_format;
+    case type::e3m2:
+    case type::e3m2x2:
+    case type::e3m2x4: return e3m2_format;
+    case type::e2m1:
+    case type::e2m1x2:
+    case type::e2m1x4: return e2m1_format;
     default: return f32_format;
   }
 }
@@ -131,7 +144,9 @@ std::uint64_t pack(float_format const& f, exact const& x, rounding_rule const& r
   if (x.what == exact::zero) { return sign; }
   if (x.what == exact::infinite) {
     bool const keep = f.top == top_codes::ieee && !rule.saturate_finite;
-    return sign | (keep ? f.largest() + 1 : f.top == top_codes::one_nan && !rule.saturate_finite ? f.nan() : f.largest());
+    return sign | (keep                                                   ? f.largest() + 1
+                   : f.top == top_codes::one_nan && !rule.saturate_finite ? f.nan()
+                                                                          : f.largest());
   }
   int const smallest = 1 - f.bias;
   int const magnitude = x.exponent + highest_bit(x.significand);
@@ -139,8 +154,8 @@ std::uint64_t pack(float_format const& f, exact const& x, rounding_rule const& r
   uint128 const kept = rounded(x, exponent - f.fraction_bits - x.exponent, rule);
   // A normal number's leading one adds one to the exponent field; so does a carry, into the next binade or the normals.
   if (exponent + f.bias - 1 > (1 << f.exponent_bits)) { return sign | overflow(f, x.negative, rule); }
-  auto const code = (static_cast<std::uint64_t>(exponent + f.bias - 1) << f.fraction_bits) +
-                    static_cast<std::uint64_t>(kept);
+  auto const code =
+      (static_cast<std::uint64_t>(exponent + f.bias - 1) << f.fraction_bits) + static_cast<std::uint64_t>(kept);
   return sign | (code > f.largest() ? overflow(f, x.negative, rule) : code);
 }
 

@@ -11,9 +11,9 @@ namespace ptx {
 
 /// What the highest exponent means.
 enum class top_codes : std::uint8_t {
-  ieee,      ///< infinity and NaNs
-  one_nan,   ///< all ones is NaN, there is no infinity (e4m3)
-  finite     ///< ordinary numbers (e2m1, e2m3, e3m2)
+  ieee,     ///< infinity and NaNs
+  one_nan,  ///< all ones is NaN, there is no infinity (e4m3)
+  finite    ///< ordinary numbers (e2m1, e2m3, e3m2)
 };
 
 struct float_format {

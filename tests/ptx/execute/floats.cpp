@@ -89,16 +89,16 @@ struct float_row {
 };
 
 constexpr float_row rows[] = {
-    {"add", "hHbBsSd", "rfs", 2, pick_binary<float_add>},   {"sub", "hHbBsSd", "rfs", 2, pick_binary<float_sub>},
-    {"mul", "hHbBsSd", "rfs", 2, pick_binary<float_mul>},   {"fma", "hHbBsSd", "rmfsu", 3, pick_ternary<float_fma>},
-    {"mad", "sd", "rfs", 3, pick_ternary<float_fma>},       {"div", "sd", "rmf", 2, pick_binary<float_div>, true},
-    {"rcp", "sd", "rmf", 1, pick_unary<float_rcp>, true},   {"sqrt", "sd", "rmf", 1, pick_unary<float_sqrt>, true},
-    {"abs", "hHbBsd", "f", 1, pick_unary<float_abs>},       {"neg", "hHbBsd", "f", 1, pick_unary<float_neg>},
-    {"min", "hHbBsd", "fnxa", 2, pick_binary<float_min>},   {"max", "hHbBsd", "fnxa", 2, pick_binary<float_max>},
+    {"add", "hHbBsSd", "rfs", 2, pick_binary<float_add>}, {"sub", "hHbBsSd", "rfs", 2, pick_binary<float_sub>},
+    {"mul", "hHbBsSd", "rfs", 2, pick_binary<float_mul>}, {"fma", "hHbBsSd", "rmfsu", 3, pick_ternary<float_fma>},
+    {"mad", "sd", "rfs", 3, pick_ternary<float_fma>},     {"div", "sd", "rmf", 2, pick_binary<float_div>, true},
+    {"rcp", "sd", "rmf", 1, pick_unary<float_rcp>, true}, {"sqrt", "sd", "rmf", 1, pick_unary<float_sqrt>, true},
+    {"abs", "hHbBsd", "f", 1, pick_unary<float_abs>},     {"neg", "hHbBsd", "f", 1, pick_unary<float_neg>},
+    {"min", "hHbBsd", "fnxa", 2, pick_binary<float_min>}, {"max", "hHbBsd", "fnxa", 2, pick_binary<float_max>},
 };
 
-constexpr named<rounding> roundings[] = {{"rn", rounding::rn}, {"rz", rounding::rz}, {"rm", rounding::rm},
-                                         {"rp", rounding::rp}};
+constexpr named<rounding> roundings[] = {
+    {"rn", rounding::rn}, {"rz", rounding::rz}, {"rm", rounding::rm}, {"rp", rounding::rp}};
 
 void take_modifiers(form& f, float_row const& r) {
   auto const may = [&](char c) { return r.modifiers.find(c) != std::string_view::npos; };
@@ -165,7 +165,7 @@ void build_float(form& f) {
   check_modifiers(f, t);
   if (f.has_type()) { return build_mixed(f, r, f.take_type()); }
   bool const three = (r.name == "min" || r.name == "max") && t == type::f32 && f.operands_left() == 4;
-  f.out.run = !three               ? r.pick(t)
+  f.out.run = !three            ? r.pick(t)
               : r.name == "min" ? float_ternary<type::f32, float_min>
                                 : float_ternary<type::f32, float_max>;
   if (f.out.run == nullptr) { f.fail("not for this type"); }
@@ -179,7 +179,9 @@ void build_product(form& f) { is_float_form(f) ? build_float(f) : build_integer_
 /// copysign d, a, b: the magnitude of b with the sign of a.
 struct copy_sign {
   template <class E>
-  static std::uint64_t of(modifiers const&, std::uint64_t a, std::uint64_t b) { return (b & ~E::sign) | (a & E::sign); }
+  static std::uint64_t of(modifiers const&, std::uint64_t a, std::uint64_t b) {
+    return (b & ~E::sign) | (a & E::sign);
+  }
 };
 void build_copysign(form& f) {
   type const t = f.take_type();
@@ -197,15 +199,15 @@ void test_property(warp& w, instruction const& i, lane_set m) {
   w.use(i, 1, m, bytes_mask(bytes_of_float(T)));
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(i.operands[1])[l] & ~e::sign;
-    bool const answers[] = {a < e::infinity, a == e::infinity, a <= e::infinity, a > e::infinity,
-                            a < e::infinity && (a & e::infinity) != 0, e::is_subnormal(a)};
+    bool const answers[] = {a<e::infinity, a == e::infinity, a <= e::infinity, a> e::infinity,
+                            a < e::infinity && !e::is_subnormal(a), e::is_subnormal(a)};
     w.destination(i.operands[0])[l] = answers[i.with.mode] ? 1 : 0;
   });
   w.set_result(i.operands[0], m);
 }
 void build_testp(form& f) {
-  static constexpr named<std::uint8_t> properties[] = {{"finite", 0}, {"infinite", 1}, {"number", 2},
-                                                       {"notanumber", 3}, {"normal", 4}, {"subnormal", 5}};
+  static constexpr named<std::uint8_t> properties[] = {{"finite", 0},     {"infinite", 1}, {"number", 2},
+                                                       {"notanumber", 3}, {"normal", 4},   {"subnormal", 5}};
   if (!f.take_one(properties, f.out.with.mode)) { f.fail("expected a property"); }
   type const t = f.take_type();
   if (t != type::f32 && t != type::f64) { f.fail("not for this type"); }

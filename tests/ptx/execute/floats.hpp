@@ -13,7 +13,10 @@ namespace ptx {
 /// The bits of a packed type's elements, of a scalar's own.
 constexpr int element_bits(type t) {
   switch (t) {
-    case type::f16: case type::bf16: case type::f16x2: case type::bf16x2: return 16;
+    case type::f16:
+    case type::bf16:
+    case type::f16x2:
+    case type::bf16x2: return 16;
     case type::f64: return 64;
     default: return 32;
   }
@@ -27,8 +30,10 @@ constexpr unsigned bytes_of_float(type t) {
 
 constexpr float_format element_format(type t) {
   switch (t) {
-    case type::f16: case type::f16x2: return f16_format;
-    case type::bf16: case type::bf16x2: return bf16_format;
+    case type::f16:
+    case type::f16x2: return f16_format;
+    case type::bf16:
+    case type::bf16x2: return bf16_format;
     case type::f64: return f64_format;
     default: return f32_format;
   }
@@ -49,9 +54,7 @@ struct float_element {
     return with.ftz && is_subnormal(a) ? a & sign : a;
   }
   /// f64 keeps a NaN's payload, all others give one NaN.
-  static std::uint64_t canonical(std::uint64_t a) {
-    return format.bits() != 64 && is_nan(a) ? format.nan() : a;
-  }
+  static std::uint64_t canonical(std::uint64_t a) { return format.bits() != 64 && is_nan(a) ? format.nan() : a; }
   /// .ftz, .sat and .relu of a result.
   static std::uint64_t finished(modifiers const& with, std::uint64_t r) {
     r = canonical(r);
@@ -112,7 +115,9 @@ struct float_fma {
 };
 struct float_rcp {
   template <class E>
-  static std::uint64_t of(modifiers const& with, std::uint64_t a) { return float_div::of<E>(with, E::one, a); }
+  static std::uint64_t of(modifiers const& with, std::uint64_t a) {
+    return float_div::of<E>(with, E::one, a);
+  }
 };
 struct float_sqrt {
   template <class E>
@@ -124,11 +129,15 @@ struct float_sqrt {
 };
 struct float_abs {
   template <class E>
-  static std::uint64_t of(modifiers const&, std::uint64_t a) { return a & ~E::sign; }
+  static std::uint64_t of(modifiers const&, std::uint64_t a) {
+    return a & ~E::sign;
+  }
 };
 struct float_neg {
   template <class E>
-  static std::uint64_t of(modifiers const&, std::uint64_t a) { return a ^ E::sign; }
+  static std::uint64_t of(modifiers const&, std::uint64_t a) {
+    return a ^ E::sign;
+  }
 };
 
 /// Orders bit patterns as numbers, -0 below +0.

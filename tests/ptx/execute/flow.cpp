@@ -116,8 +116,11 @@ void build_fence(form& f) {
     return;
   }
   f.take("sc") || f.take("acq_rel") || f.take("acquire") || f.take("release") || f.take("mbarrier_init");
-  static constexpr named<scope> scopes_of[] = {{"cta", scope::block},  {"cluster", scope::cluster}, {"gl", scope::device},
-                                               {"gpu", scope::device}, {"sys", scope::system}};
+  static constexpr named<scope> scopes_of[] = {{"cta", scope::block},
+                                               {"cluster", scope::cluster},
+                                               {"gl", scope::device},
+                                               {"gpu", scope::device},
+                                               {"sys", scope::system}};
   if (!f.take_one(scopes_of, f.out.with.reach)) { f.fail("expected a scope"); }
   f.out.run = fence;
 }

@@ -16,13 +16,32 @@ template <class T>
 using bits_as = std::make_unsigned_t<T>;
 
 /// Twice as wide, for products.
-template <class T> struct wider;
-template <> struct wider<std::uint16_t> { using type = std::uint32_t; };
-template <> struct wider<std::int16_t> { using type = std::int32_t; };
-template <> struct wider<std::uint32_t> { using type = std::uint64_t; };
-template <> struct wider<std::int32_t> { using type = std::int64_t; };
-template <> struct wider<std::uint64_t> { using type = unsigned __int128; };
-template <> struct wider<std::int64_t> { using type = __int128; };
+template <class T>
+struct wider;
+template <>
+struct wider<std::uint16_t> {
+  using type = std::uint32_t;
+};
+template <>
+struct wider<std::int16_t> {
+  using type = std::int32_t;
+};
+template <>
+struct wider<std::uint32_t> {
+  using type = std::uint64_t;
+};
+template <>
+struct wider<std::int32_t> {
+  using type = std::int64_t;
+};
+template <>
+struct wider<std::uint64_t> {
+  using type = unsigned __int128;
+};
+template <>
+struct wider<std::int64_t> {
+  using type = __int128;
+};
 template <class T>
 using wide = typename wider<T>::type;
 
@@ -51,11 +70,15 @@ wide<T> product(T a, T b) {
 }
 struct mul_lo : same_types {
   template <class T>
-  static T of(mods const&, T a, T b) { return static_cast<T>(product<T>(a, b)); }
+  static T of(mods const&, T a, T b) {
+    return static_cast<T>(product<T>(a, b));
+  }
 };
 struct mul_hi : same_types {
   template <class T>
-  static T of(mods const&, T a, T b) { return static_cast<T>(product<T>(a, b) >> (8 * sizeof(T))); }
+  static T of(mods const&, T a, T b) {
+    return static_cast<T>(product<T>(a, b) >> (8 * sizeof(T)));
+  }
 };
 struct mul_wide : same_types {
   template <class T>
@@ -92,22 +115,32 @@ struct mad_wide {
 };
 /// mul24, mad24: the low 24 bits as numbers.
 template <class T>
-T low24(T a) { return static_cast<T>(static_cast<T>(static_cast<bits_as<T>>(a) << 8) >> 8); }
+T low24(T a) {
+  return static_cast<T>(static_cast<T>(static_cast<bits_as<T>>(a) << 8) >> 8);
+}
 struct mul24_lo : same_types {
   template <class T>
-  static T of(mods const& with, T a, T b) { return mul_lo::of(with, low24(a), low24(b)); }
+  static T of(mods const& with, T a, T b) {
+    return mul_lo::of(with, low24(a), low24(b));
+  }
 };
 struct mul24_hi : same_types {
   template <class T>
-  static T of(mods const&, T a, T b) { return static_cast<T>(product<T>(low24(a), low24(b)) >> 16); }
+  static T of(mods const&, T a, T b) {
+    return static_cast<T>(product<T>(low24(a), low24(b)) >> 16);
+  }
 };
 struct mad24_lo : same_types {
   template <class T>
-  static T of(mods const& with, T a, T b, T c) { return add_op::of(with, mul24_lo::of(with, a, b), c); }
+  static T of(mods const& with, T a, T b, T c) {
+    return add_op::of(with, mul24_lo::of(with, a, b), c);
+  }
 };
 struct mad24_hi : same_types {
   template <class T>
-  static T of(mods const& with, T a, T b, T c) { return add_op::of(with, mul24_hi::of(with, a, b), c); }
+  static T of(mods const& with, T a, T b, T c) {
+    return add_op::of(with, mul24_hi::of(with, a, b), c);
+  }
 };
 struct sad_op : same_types {
   template <class T>
@@ -150,19 +183,23 @@ struct max_op : same_types {
 };
 struct abs_op {
   template <class T>
-  static T of(mods const&, T a) { return a < T{0} || (a == 0) ? static_cast<T>(0 - static_cast<bits_as<T>>(a)) : a; }
+  static T of(mods const&, T a) {
+    return a < T{0} || (a == 0) ? static_cast<T>(0 - static_cast<bits_as<T>>(a)) : a;
+  }
 };
 struct neg_op {
   template <class T>
-  static T of(mods const&, T a) { return static_cast<T>(0 - static_cast<bits_as<T>>(a)); }
+  static T of(mods const&, T a) {
+    return static_cast<T>(0 - static_cast<bits_as<T>>(a));
+  }
 };
 /// Two 16-bit numbers in one register.
 template <class F, class Half>
 struct on_halves : same_types {
   static std::uint32_t of(mods const& with, std::uint32_t a, std::uint32_t b) {
     auto const half = [&](int at) {
-      return static_cast<std::uint32_t>(static_cast<std::uint16_t>(
-          F::of(with, static_cast<Half>(a >> at), static_cast<Half>(b >> at))));
+      return static_cast<std::uint32_t>(
+          static_cast<std::uint16_t>(F::of(with, static_cast<Half>(a >> at), static_cast<Half>(b >> at))));
     };
     return half(0) | half(16) << 16;
   }
@@ -175,7 +212,8 @@ handler binary_or_halves(type t) {
 }
 
 /// add.cc, addc, sub.cc, subc, mad.cc, madc: with the carry flag, which is a slot of the frame. A difference is the sum
-/// a + ~b + 1, so the flag is set where nothing was borrowed: compilers write `subc.cc` and then `addc` to ask for that.
+/// a + ~b + 1, so the flag is set where nothing was borrowed: compilers write `subc.cc` and then `addc` to ask for
+/// that.
 template <class T, bool Subtract, bool In>
 void carried(warp& w, instruction const& i, lane_set m) {
   operand const carry{place::frame, 4, carry_slot, 0};
@@ -201,7 +239,8 @@ void carried_mad(warp& w, instruction const& i, lane_set m) {
   for (int k = 1; k <= 3; ++k) { w.use(i, k, m, bytes_mask(sizeof(T))); }
   bool const high = i.with.combine != 0;
   each_lane(m, [&](int l) {
-    auto const wide_product = product<T>(static_cast<T>(w.values(i.operands[1])[l]), static_cast<T>(w.values(i.operands[2])[l]));
+    auto const wide_product =
+        product<T>(static_cast<T>(w.values(i.operands[1])[l]), static_cast<T>(w.values(i.operands[2])[l]));
     auto const part = static_cast<bits_as<T>>(high ? wide_product >> (8 * sizeof(T)) : wide_product);
     std::uint64_t* const flag = w.destination(carry);
     auto const sum = static_cast<unsigned __int128>(part) + static_cast<bits_as<T>>(w.values(i.operands[3])[l]) +
@@ -213,7 +252,9 @@ void carried_mad(warp& w, instruction const& i, lane_set m) {
 }
 template <bool Subtract, bool In>
 handler carried_on(type t) {
-  return bits_of(t) == 32 ? carried<std::uint32_t, Subtract, In> : bits_of(t) == 64 ? carried<std::uint64_t, Subtract, In> : nullptr;
+  return bits_of(t) == 32   ? carried<std::uint32_t, Subtract, In>
+         : bits_of(t) == 64 ? carried<std::uint64_t, Subtract, In>
+                            : nullptr;
 }
 template <bool In>
 handler carried_mad_on(type t) {

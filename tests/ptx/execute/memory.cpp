@@ -37,7 +37,8 @@ void store(warp& w, instruction const& i, lane_set m) {
       std::memcpy(at + each * static_cast<unsigned>(k), &w.values(b)[lane], each);
       unsigned const bytes = w.defined(b)[lane];
       if ((bytes & computed) != 0 && is_global(i.with.where, r.address[lane])) {
-        w.fail(i, static_cast<int>(lane), problem::undefined, "stores what was computed from bytes that nobody has written");
+        w.fail(i, static_cast<int>(lane), problem::undefined,
+               "stores what was computed from bytes that nobody has written");
       }
       known |= (bytes & ((1u << each) - 1)) << (each * static_cast<unsigned>(k));
     }
@@ -56,7 +57,8 @@ void load_kernel_parameter(warp& w, instruction const& i, lane_set m) {
   }
   for (int k = 0; k < n; ++k) {
     each_lane(m, [&](int l) {
-      load_element(w, i.operands[k], l, i.with.first, bytes.data() + at + each * static_cast<unsigned>(k), (1u << each) - 1);
+      load_element(w, i.operands[k], l, i.with.first, bytes.data() + at + each * static_cast<unsigned>(k),
+                   (1u << each) - 1);
     });
   }
 }
@@ -77,7 +79,8 @@ void load_frame_parameter(warp& w, instruction const& i, lane_set m) {
     each_lane(m, [&](int l) {
       std::uint64_t const value = w.values(p.slot)[l] >> p.shift;
       unsigned const known = w.defined(p.slot)[l] >> (p.shift / 8);
-      load_element(w, i.operands[k], l, i.with.first, reinterpret_cast<std::byte const*>(&value), known & ((1u << each) - 1));
+      load_element(w, i.operands[k], l, i.with.first, reinterpret_cast<std::byte const*>(&value),
+                   known & ((1u << each) - 1));
     });
   }
 }
@@ -101,6 +104,7 @@ constexpr named<std::uint8_t> vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
 
 /// Order, scope, space, advice, vector and type; true with a cache policy operand.
 bool take_access(form& f, bool is_store) {
+  f.allow_wide_registers();
   modifiers& with = f.out.with;
   f.take("weak");
   bool const synchronises = f.take(is_store ? "release" : "acquire");
@@ -110,6 +114,7 @@ bool take_access(form& f, bool is_store) {
   with.reach = scope::system;
   if (f.take("mmio")) { with.ordering = order::relaxed; }
   f.take_one(access_scopes, with.reach);
+  if (is_store && f.take("const")) { f.fail("constant memory cannot be written"); }
   f.take_one(access_spaces, with.where);
   f.take("nc");
   f.take("unified");
@@ -151,7 +156,8 @@ void build_load(form& f) {
     f.skip();
     f.out.run = load_frame_parameter;
   } else {
-    bool const direct = address.kind == ast::operand_kind::address && f.kernel_parameter(address.parts[0].name, parameter);
+    bool const direct =
+        address.kind == ast::operand_kind::address && f.kernel_parameter(address.parts[0].name, parameter);
     f.address();
     f.out.run = direct ? load_kernel_parameter : load;
   }

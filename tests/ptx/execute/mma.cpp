@@ -133,7 +133,8 @@ double accumulator(warp& w, instruction const& i, int first, int row, int column
 
 void set_result(std::uint32_t (&out)[4][32], int row, int column, bool half, double sum) {
   int const lane = 4 * (row % 8) + column / 2;
-  auto const code = static_cast<std::uint32_t>(pack(half ? f16_format : f32_format, unpack(f64_format, to_bits(sum)), {}));
+  auto const code =
+      static_cast<std::uint32_t>(pack(half ? f16_format : f32_format, unpack(f64_format, to_bits(sum)), {}));
   if (half) {
     out[row / 8][lane] |= code << (16 * (column % 2));
   } else {
@@ -172,8 +173,10 @@ void multiply(warp& w, instruction const& i, lane_set m) {
   }
 }
 
-constexpr named<kind_of_mma> kinds[] = {{"kind::f8f6f4", kind_of_mma::f8f6f4}, {"kind::mxf8f6f4", kind_of_mma::mxf8f6f4},
-                                        {"kind::mxf4", kind_of_mma::mxf4}, {"kind::mxf4nvf4", kind_of_mma::mxf4nvf4}};
+constexpr named<kind_of_mma> kinds[] = {{"kind::f8f6f4", kind_of_mma::f8f6f4},
+                                        {"kind::mxf8f6f4", kind_of_mma::mxf8f6f4},
+                                        {"kind::mxf4", kind_of_mma::mxf4},
+                                        {"kind::mxf4nvf4", kind_of_mma::mxf4nvf4}};
 constexpr named<std::uint8_t> scale_vectors[] = {{"scale_vec::1X", 1}, {"scale_vec::2X", 2}, {"scale_vec::4X", 4}};
 
 /// The row of the table that the modifiers name; types are taken.
@@ -183,7 +186,9 @@ std::size_t take_row(form& f) {
   bool const scaled = f.take("block_scale");
   std::uint8_t scale_vector = 0;
   f.take_one(scale_vectors, scale_vector);
-  if (scaled && scale_vector == 0) { scale_vector = kind == kind_of_mma::mxf4 ? 2 : kind == kind_of_mma::mxf8f6f4 ? 1 : 0; }
+  if (scaled && scale_vector == 0) {
+    scale_vector = kind == kind_of_mma::mxf4 ? 2 : kind == kind_of_mma::mxf8f6f4 ? 1 : 0;
+  }
   std::string_view shape;
   for (mma_row const& r : rows) {
     if (shape.empty() && f.take(r.shape)) { shape = r.shape; }
@@ -204,6 +209,17 @@ std::size_t take_row(form& f) {
   f.fail("mma of this shape, kind and these types is not supported");
 }
 
+/// {byte-id, thread-id} where they are numbers.
+void check_selectors(form& f, mma_row const& r, bool is_a) {
+  ast::operand const& o = f.peek();
+  if (o.parts.size() != 2) { f.fail("expected {byte-id, thread-id}"); }
+  auto const number = [&](std::size_t k) {
+    return o.parts[k].kind == ast::operand_kind::integer ? o.parts[k].bits : 0;
+  };
+  if (number(0) > 3 || number(0) % r.scales != 0) { f.fail("byte-id out of range"); }
+  if (number(1) >= (is_a ? 2u : 4u)) { f.fail("thread-id out of range"); }
+}
+
 void build_mma(form& f) {
   if (!f.take("sync") || !f.take("aligned") || !f.take("row") || !f.take("col")) {
     f.fail("expected .sync.aligned and .row.col");
@@ -222,6 +238,7 @@ void build_mma(form& f) {
   f.sources(type::b32, n(at.registers_c));
   for (int side = 0; r.scales != 0 && side < 2; ++side) {
     f.source(type::b32);
+    check_selectors(f, r, side == 0);
     f.sources(type::u16, 2);
   }
 }

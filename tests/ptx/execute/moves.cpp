@@ -8,7 +8,9 @@
 namespace ptx {
 namespace {
 
-constexpr std::uint64_t mask_of_bits(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+constexpr std::uint64_t mask_of_bits(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 void copy(warp& w, instruction const& i, lane_set m) {
   operand const &to = i.operands[0], &from = i.operands[1];
@@ -67,8 +69,8 @@ void unpack_elements(warp& w, instruction const& i, lane_set m) {
     unsigned const known = w.defined(from)[l];
     for (int k = 0; k < n; ++k) {
       w.destination(i.operands[k])[l] = (value >> (bits * static_cast<unsigned>(k))) & mask_of_bits(bits);
-      w.destination_defined(i.operands[k])[l] =
-          with_origin((known >> (bits / 8 * static_cast<unsigned>(k)) & bytes_mask(bits / 8)) | ~bytes_mask(bits / 8), known);
+      w.destination_defined(i.operands[k])[l] = with_origin(
+          (known >> (bits / 8 * static_cast<unsigned>(k)) & bytes_mask(bits / 8)) | ~bytes_mask(bits / 8), known);
     }
   });
 }
@@ -141,16 +143,19 @@ void convert_address(warp& w, instruction const& i, lane_set m) {
   w.use(i, 1, m, 0xFF);
   each_lane(m, [&](int l) {
     std::uint64_t const a = w.values(from)[l] + static_cast<std::uint64_t>(from.offset);
-    std::uint64_t const window = i.with.where == space::shared ? shared_window : i.with.where == space::local ? local_window : 0;
+    std::uint64_t const window = i.with.where == space::shared  ? shared_window
+                                 : i.with.where == space::local ? local_window
+                                                                : 0;
     std::uint64_t const offset = window == 0 ? a : a & (shared_window - 1);
     w.destination(i.operands[0])[l] = ToGeneric ? offset + window : offset;
   });
   w.set_result(i.operands[0], m);
 }
 
-constexpr named<space> spaces[] = {{"global", space::global}, {"shared", space::shared}, {"shared::cta", space::shared},
-                                   {"shared::cluster", space::shared}, {"local", space::local},
-                                   {"const", space::global}, {"param", space::global}, {"param::entry", space::global}};
+constexpr named<space> spaces[] = {{"global", space::global},      {"shared", space::shared},
+                                   {"shared::cta", space::shared}, {"shared::cluster", space::shared},
+                                   {"local", space::local},        {"const", space::global},
+                                   {"param", space::global},       {"param::entry", space::global}};
 
 void build_cvta(form& f) {
   bool const from_generic = f.take("to");
@@ -166,7 +171,9 @@ void is_in_space(warp& w, instruction const& i, lane_set m) {
   w.use(i, 1, m, 0xFF);
   each_lane(m, [&](int l) {
     std::uint64_t const window = w.values(i.operands[1])[l] >> 56;
-    space const in = window == shared_window >> 56 ? space::shared : window == local_window >> 56 ? space::local : space::global;
+    space const in = window == shared_window >> 56  ? space::shared
+                     : window == local_window >> 56 ? space::local
+                                                    : space::global;
     w.destination(i.operands[0])[l] = in == i.with.where ? 1 : 0;
   });
   w.set_result(i.operands[0], m);

@@ -50,8 +50,9 @@ void parts(warp& w, instruction const& i, lane_set m) {
   w.set_result(i.operands[0], m);
 }
 
-constexpr named<std::uint8_t> operations[] = {{"vadd", add},         {"vsub", subtract}, {"vavrg", average},
-                                              {"vabsdiff", difference}, {"vmin", minimum}, {"vmax", maximum}};
+constexpr named<std::uint8_t> operations[] = {{"vadd", add},      {"vsub", subtract},
+                                              {"vavrg", average}, {"vabsdiff", difference},
+                                              {"vmin", minimum},  {"vmax", maximum}};
 
 void build_video(form& f) {
   std::string_view const name = f.base();

@@ -88,7 +88,9 @@ class warp {
   void wait_at_barrier(lane_set m) { ready_ &= ~m, at_barrier_ |= m; }
   /// Goes on after a barrier that `count` threads came to, `votes` of them with a true predicate.
   void finish_barrier(lane_set m, std::uint32_t votes, std::uint32_t count);
-  void step(lane_set m) { each_lane(m, [&](int l) { ++pc_[l]; }); }
+  void step(lane_set m) {
+    each_lane(m, [&](int l) { ++pc_[l]; });
+  }
   /// "lanes 0-15 at line 12: bar.sync 0;" for each place where lanes wait.
   [[nodiscard]] std::string where_lanes_wait() const;
   [[nodiscard]] int first_waiting_lane() const;

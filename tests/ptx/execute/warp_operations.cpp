@@ -27,10 +27,10 @@ void shuffle(warp& w, instruction const& i, lane_set m) {
     int from = l;
     bool inside = true;
     switch (i.with.mode) {
-      case 0: from = l - b, inside = from >= highest; break;                               // up
-      case 1: from = l + b, inside = from <= highest; break;                               // down
-      case 2: from = l ^ b, inside = from <= highest; break;                               // bfly
-      default: from = lowest | (b & ~segment), inside = from <= highest; break;            // idx
+      case 0: from = l - b, inside = from >= highest; break;                     // up
+      case 1: from = l + b, inside = from <= highest; break;                     // down
+      case 2: from = l ^ b, inside = from <= highest; break;                     // bfly
+      default: from = lowest | (b & ~segment), inside = from <= highest; break;  // idx
     }
     if (!inside) { from = l; }
     bool const takes_part = (m >> from & 1) != 0;
@@ -60,9 +60,8 @@ void vote(warp& w, instruction const& i, lane_set m) {
   operand const &d = i.operands[0], &p = i.operands[1];
   w.require(i, 1, m, 1);
   lane_set yes = 0;
-  each_lane(m, [&](int l) {
-    yes |= ((w.values(p)[l] ^ static_cast<std::uint64_t>(p.offset)) & 1) != 0 ? 1u << l : 0u;
-  });
+  each_lane(m,
+            [&](int l) { yes |= ((w.values(p)[l] ^ static_cast<std::uint64_t>(p.offset)) & 1) != 0 ? 1u << l : 0u; });
   std::uint64_t const answers[] = {yes == m, yes != 0, yes == m || yes == 0, yes};
   each_lane(m, [&](int l) { w.destination(d)[l] = answers[i.with.mode]; });
   w.set_defined(d, m);

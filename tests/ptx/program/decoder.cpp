@@ -27,12 +27,13 @@ std::uint64_t number_bits(ast::operand const& o, type t) {
     std::memcpy(&narrow, &single, sizeof narrow);
     return narrow;
   }
-  return bits_of(t) >= 64 ? bits : bits & ((std::uint64_t{1} << bits_of(t)) - 1);
+  return bits_of(t) >= 64 || t == type::none ? bits : bits & ((std::uint64_t{1} << bits_of(t)) - 1);
 }
 
 class decoder final : public form {
  public:
-  decoder(program& into, target const& which, opcode_table const& opcodes) : out_(into), which_(which), table_(opcodes) {}
+  decoder(program& into, target const& which, opcode_table const& opcodes)
+      : out_(into), which_(which), table_(opcodes) {}
 
   void run();
 
@@ -55,6 +56,7 @@ class decoder final : public form {
   void leave_at_end();
   std::uint32_t constant(std::uint64_t bits);
   operand symbol_operand(symbol const& s, ast::operand const& o);
+  void check_width(symbol const& s, type t, std::string_view name) const;
   std::uint32_t kind_of(ast::instruction const& i);
   frame_bytes new_frame_bytes(ast::variable const& v);
 
@@ -79,6 +81,9 @@ void decoder::run() {
       s = shared_symbol(v, out_.common_shared);
     } else {
       s.value = out_.variables.at(std::string(v.name)).address;
+    }
+    if (names_.find(v.name) != nullptr) {
+      throw error("PTX line " + std::to_string(v.line) + ": declared twice: " + std::string(v.name));
     }
     names_.add(v.name, s);
   }
@@ -119,9 +124,8 @@ frame_bytes decoder::new_frame_bytes(ast::variable const& v) {
 void decoder::body(std::uint32_t index) {
   function_index_ = index;
   function_ = &out_.functions[index];
-  ast::function const& f = *std::find_if(out_.text.functions.begin(), out_.text.functions.end(), [this](auto const& g) {
-    return g.defined && g.name == function_->name;
-  });
+  ast::function const& f = *std::find_if(out_.text.functions.begin(), out_.text.functions.end(),
+                                         [this](auto const& g) { return g.defined && g.name == function_->name; });
   function_->begin = static_cast<std::uint32_t>(out_.code.size());
   std::size_t first_list = out_.targets.size();
   names_.enter_function(f.body);
@@ -281,6 +285,7 @@ operand decoder::lower(ast::operand const& o, type t, bool is_destination) {
   if (o.kind == operand_kind::name) {
     if (symbol const* s = names_.find(o.name)) {
       if (is_destination && s->kind != symbol_kind::reg) { fail("not a register: " + std::string(o.name)); }
+      if (s->kind == symbol_kind::reg) { check_width(*s, t, o.name); }
       return symbol_operand(*s, o);
     }
     if (o.name == "WARP_SZ") { return {place::constant, width, constant(warp_size), 0}; }
@@ -294,6 +299,13 @@ operand decoder::lower(ast::operand const& o, type t, bool is_destination) {
   return {place::constant, width, constant(number_bits(o, t)), 0};
 }
 
+/// Addresses, whose type is none, are 32 or 64 bits wide.
+void decoder::check_width(symbol const& s, type t, std::string_view name) const {
+  unsigned const has = bits_of(s.type_of), wants = bits_of(t);
+  bool const right = t == type::none ? has == 32 || has == 64 : has == wants || (wide_registers() && has > wants);
+  if (!right) { fail("register " + std::string(name) + " has " + std::to_string(has) + " bits"); }
+}
+
 operand decoder::symbol_operand(symbol const& s, ast::operand const& o) {
   switch (s.kind) {
     case symbol_kind::reg:
@@ -301,8 +313,7 @@ operand decoder::symbol_operand(symbol const& s, ast::operand const& o) {
     case symbol_kind::constant:
       return {place::constant, 8, constant(s.value + static_cast<std::uint64_t>(o.offset)), 0};
     case symbol_kind::function: return {place::constant, 8, constant(code_window + 16 * s.value), 0};
-    case symbol_kind::local:
-      return {place::frame, 8, local_base_slot, static_cast<std::int64_t>(s.value) + o.offset};
+    case symbol_kind::local: return {place::frame, 8, local_base_slot, static_cast<std::int64_t>(s.value) + o.offset};
     case symbol_kind::dynamic_shared:
       return {place::special, 8, static_cast<std::uint32_t>(special::dynamic_shared_base), o.offset};
     case symbol_kind::kernel_parameter: {
@@ -314,7 +325,11 @@ operand decoder::symbol_operand(symbol const& s, ast::operand const& o) {
   }
 }
 
-std::uint32_t decoder::label(std::string_view name) { return names_.label_number(name); }
+std::uint32_t decoder::label(std::string_view name) {
+  auto const number = names_.label_number(name);
+  if (!number) { fail("unknown label"); }
+  return *number;
+}
 
 std::uint32_t decoder::target_list(std::string_view name) {
   symbol const* s = names_.find(name);

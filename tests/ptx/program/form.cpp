@@ -9,6 +9,7 @@ void form::begin(std::string_view opcode, std::vector<ast::operand> const& opera
   out = {};
   modifiers_.clear();
   lowered_.clear();
+  wide_registers_ = false;
   written_ = operands;
   next_ = 0;
   std::size_t point = opcode.find('.');
@@ -76,7 +77,7 @@ void form::predicate_source() {
 void form::address() {
   ast::operand const& o = skip();
   if (o.kind != ast::operand_kind::address || o.parts.size() != 1) { fail("expected [address]"); }
-  operand base = lower(o.parts[0], type::b64, false);
+  operand base = lower(o.parts[0], type::none, false);
   base.offset += o.offset;
   lowered_.push_back(base);
   out.count = static_cast<std::uint8_t>(lowered_.size());

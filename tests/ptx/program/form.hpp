@@ -50,14 +50,14 @@ class form {
   ast::operand const& skip();
 
   /// Each takes the next operand and appends what it becomes.
-  void destination(type t);                            ///< a register, or _
-  void source(type t, bool symbol = false);            ///< a register or a number; a symbol where an offset is added
-  void predicate_source();                             ///< p or !p; negation goes to operand.offset
-  void address();                                      ///< [a+b]
-  void destinations(type t, std::size_t n);            ///< {a, b, ..}, or one without braces
+  void destination(type t);                  ///< a register, or _
+  void source(type t, bool symbol = false);  ///< a register or a number; a symbol where an offset is added
+  void predicate_source();                   ///< p or !p; negation goes to operand.offset
+  void address();                            ///< [a+b]
+  void destinations(type t, std::size_t n);  ///< {a, b, ..}, or one without braces
   void sources(type t, std::size_t n);
-  void destination_pair(type first, type second);      ///< d|p, or d alone and nowhere for p
-  void number(std::uint64_t value);                    ///< one that is not written
+  void destination_pair(type first, type second);  ///< d|p, or d alone and nowhere for p
+  void number(std::uint64_t value);                ///< one that is not written
   void append(ast::operand const& o, type t, bool is_destination, bool symbol);
   /// Whether the last operand is a symbol with an offset.
   [[nodiscard]] bool needs_offset() const { return lowered_.back().offset != 0; }
@@ -70,6 +70,9 @@ class form {
 
   /// Whether the next operand is a predicate register.
   [[nodiscard]] virtual bool next_is_predicate() = 0;
+
+  /// ld, st and cvt take registers that are wider than their types.
+  void allow_wide_registers() { wide_registers_ = true; }
 
   /// For control flow and calls, which look names up themselves.
   virtual std::uint32_t label(std::string_view name) = 0;
@@ -90,6 +93,7 @@ class form {
   void begin(std::string_view opcode, std::vector<ast::operand> const& operands);
   void finish() const;
   [[nodiscard]] std::vector<operand> const& lowered() const { return lowered_; }
+  [[nodiscard]] bool wide_registers() const { return wide_registers_; }
 
  private:
   std::string_view base_{};
@@ -97,6 +101,7 @@ class form {
   std::vector<ast::operand> written_{};
   std::size_t next_ = 0;
   std::vector<operand> lowered_{};
+  bool wide_registers_ = false;
 };
 
 using builder = void (*)(form&);

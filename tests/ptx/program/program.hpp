@@ -32,9 +32,9 @@ enum class place : std::uint8_t { frame, constant, special };
 
 struct operand {
   place where = place::frame;
-  std::uint8_t bytes = 4;    ///< width of the register; a constant's is its type's
-  std::uint32_t slot = 0;    ///< 32 values of 64 bits each
-  std::int64_t offset = 0;   ///< added: addresses, and symbols that are no compile-time constants
+  std::uint8_t bytes = 4;   ///< width of the register; a constant's is its type's
+  std::uint32_t slot = 0;   ///< 32 values of 64 bits each
+  std::int64_t offset = 0;  ///< added: addresses, and symbols that are no compile-time constants
 };
 
 /// Slots every function's frame begins with.
@@ -63,9 +63,9 @@ struct instruction {
   std::int32_t guard = -1;  ///< slot of the predicate; -1 without
   bool guard_negated = false;
   flow how = flow::next;
-  std::uint8_t count = 0;           ///< of operands
-  std::uint16_t step_cost = 1;      ///< what a spinning loop is charged
-  std::uint32_t target = 0;         ///< of a branch; index of a target list or a call site
+  std::uint8_t count = 0;       ///< of operands
+  std::uint16_t step_cost = 1;  ///< what a spinning loop is charged
+  std::uint32_t target = 0;     ///< of a branch; index of a target list or a call site
   modifiers with{};
 };
 
@@ -89,12 +89,12 @@ struct call_site {
 struct function_code {
   std::string_view name{};
   bool entry = false, defined = false;
-  std::uint32_t begin = 0;        ///< its first instruction
+  std::uint32_t begin = 0;  ///< its first instruction
   std::uint32_t frame_slots = first_free_slot;
   std::uint32_t local_bytes = 0;
   std::vector<frame_bytes> results{}, parameters{};
   std::vector<std::string> register_names{};  ///< by slot
-  kernel_info info{};             ///< of an entry
+  kernel_info info{};                         ///< of an entry
   bool calls = false;
 };
 

@@ -53,14 +53,16 @@ void scopes::open() {
   stack_.back().number = opened_++;
 }
 
-void scopes::place_label(std::string_view name, std::uint32_t at) { places_[labels_[stack_.back().number].at(name)] = at; }
+void scopes::place_label(std::string_view name, std::uint32_t at) {
+  places_[labels_[stack_.back().number].at(name)] = at;
+}
 
-std::uint32_t scopes::label_number(std::string_view name) const {
+std::optional<std::uint32_t> scopes::label_number(std::string_view name) const {
   for (auto s = stack_.rbegin(); s + 1 != stack_.rend(); ++s) {
     auto const& labels = labels_[s->number];
     if (auto const at = labels.find(name); at != labels.end()) { return at->second; }
   }
-  throw error("unknown label " + std::string(name));
+  return std::nullopt;
 }
 
 }  // namespace ptx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -47,8 +48,8 @@ class scopes {
   void close() { stack_.pop_back(); }
 
   void place_label(std::string_view name, std::uint32_t at);
-  /// \throws error for a label that the open braces do not have
-  [[nodiscard]] std::uint32_t label_number(std::string_view name) const;
+  /// Nothing for a label that the open braces do not have.
+  [[nodiscard]] std::optional<std::uint32_t> label_number(std::string_view name) const;
   [[nodiscard]] std::uint32_t label_place(std::uint32_t number) const { return places_[number]; }
 
  private:

@@ -66,13 +66,13 @@ enum class item_kind : std::uint8_t { instruction, variable, label, open, close,
 /// One step of a function's body. Braces stay, because names belong to the innermost of them.
 struct item {
   item_kind kind = item_kind::instruction;
-  int line = 0;                         ///< of the PTX text, from 1
-  int file = 0, source_line = 0;        ///< from the last .loc
-  std::string_view text{};              ///< the statement as written
-  std::string_view name{};              ///< of a label, prototype or target list
-  ast::instruction instruction{};       ///< kind instruction
-  std::vector<variable> variables{};    ///< kind variable; the parameters of a prototype
-  std::vector<variable> results{};      ///< kind prototype
+  int line = 0;                           ///< of the PTX text, from 1
+  int file = 0, source_line = 0;          ///< from the last .loc
+  std::string_view text{};                ///< the statement as written
+  std::string_view name{};                ///< of a label, prototype or target list
+  ast::instruction instruction{};         ///< kind instruction
+  std::vector<variable> variables{};      ///< kind variable; the parameters of a prototype
+  std::vector<variable> results{};        ///< kind prototype
   std::vector<std::string_view> names{};  ///< kind targets
 };
 

@@ -257,7 +257,7 @@ operand parser::read_single() {
   if (in_.at_number()) {
     number const n = in_.read_number();
     o.bits = n.bits;
-    o.kind = n.kind == number::form::integer ? operand_kind::integer
+    o.kind = n.kind == number::form::integer  ? operand_kind::integer
              : n.kind == number::form::real32 ? operand_kind::real32
                                               : operand_kind::real64;
     if (minus && o.kind == operand_kind::integer) { o.bits = ~o.bits + 1; }
@@ -410,6 +410,8 @@ ast::module parse(std::string_view text) {
   ast::module out;
   out.text = std::make_unique<std::string const>(text.substr(0, text.find('\0')));
   parser(*out.text).read(out);
+  if (out.version_major == 0) { throw error("PTX without .version"); }
+  if (out.target.empty()) { throw error("PTX without .target"); }
   return out;
 }
 

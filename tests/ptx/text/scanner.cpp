@@ -138,7 +138,9 @@ std::string_view scanner::quoted() {
 
 std::uint64_t scanner::digits() {
   std::uint64_t value = 0;
-  for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) { value = 10 * value + static_cast<unsigned>(text_[at_] - '0'); }
+  for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) {
+    value = 10 * value + static_cast<unsigned>(text_[at_] - '0');
+  }
   return value;
 }
 
