@@ -170,7 +170,7 @@ cudaError_t cudaFuncSetAttribute(void const* function, cudaFuncAttribute which, 
     }
     if (value < 0 || value > dynamic_limit(kernel)) {
       throw refusal(cudaErrorInvalidValue, std::to_string(value) + " bytes of dynamic shared memory for " +
-                                               readable(kernel.name) + ", the limit is " +
+                                               ptx::readable(kernel.name) + ", the limit is " +
                                                std::to_string(dynamic_limit(kernel)));
     }
     kernel.dynamic_shared = value;
