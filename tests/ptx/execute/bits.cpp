@@ -203,7 +203,8 @@ struct popc_op {
 struct clz_op {
   template <class T>
   static std::uint32_t of(mods const&, T a) {
-    return a == 0 ? 8 * sizeof(T) : static_cast<std::uint32_t>(__builtin_clzll(to_bits(a))) + 8 * sizeof(T) - 64;
+    constexpr std::uint32_t width = 8 * sizeof(T);
+    return a == 0 ? width : static_cast<std::uint32_t>(__builtin_clzll(to_bits(a))) + width - 64;
   }
 };
 struct brev_op {

@@ -73,7 +73,9 @@ void block::arrive(warp& who, lane_set m, std::uint32_t number, std::uint32_t ex
   if (i.count > 2) {  // bar.red: destination, barrier, threads, predicate
     operand const& p = i.operands[i.count - 1];
     who.require(i, i.count - 1, m, 1);
-    each_lane(m, [&](int l) { b.votes += (who.values(p)[l] ^ static_cast<std::uint64_t>(p.offset)) & 1; });
+    each_lane(m, [&](int l) {
+      b.votes += static_cast<std::uint32_t>((who.values(p)[l] ^ static_cast<std::uint64_t>(p.offset)) & 1);
+    });
   }
   try_complete(b, number);
 }
