@@ -128,14 +128,9 @@ class block_memory {
 inline void block_memory::check_place(place const& p, request const& r, std::uint32_t warp, unsigned lane,
                                       bool writes) const {
   unsigned const bytes = r.bytes;
-  bool ok =
-      p.at < p.in->size && bytes <= p.in->size - p.at && (p.at & ((r.alignment != 0 ? r.alignment : bytes) - 1u)) == 0;
-  if (ok) {
-    std::uint8_t const* const s = p.in->states + p.at;
-    for (unsigned i = 0; i < bytes; ++i) {
-      ok = ok && (s[i] & (state::allocated | (writes ? state::read_only : 0))) == state::allocated;
-    }
-  }
+  bool const ok = p.at < p.in->size && bytes <= p.in->size - p.at &&
+                  (p.at & ((r.alignment != 0 ? r.alignment : bytes) - 1u)) == 0 &&
+                  usable(p.in->states + p.at, bytes, writes);
   if (__builtin_expect(!ok, 0)) { bad_place(p, r, warp, lane, writes); }
 }
 

@@ -43,6 +43,21 @@ struct region {
 /// A bit for each of `bytes` bytes, at most 32.
 inline std::uint32_t all_bytes(unsigned bytes) { return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1); }
 
+/// True when all bytes are allocated and, for a write, none is read-only.
+inline bool usable(std::uint8_t const* states, unsigned bytes, bool writes) {
+  std::uint32_t const seen = (writes ? state::allocated | state::read_only : state::allocated) * 0x01010101u;
+  std::uint32_t const wanted = state::allocated * 0x01010101u;
+  std::uint32_t wrong = 0;
+  unsigned i = 0;
+  for (; i + 4 <= bytes; i += 4) {
+    std::uint32_t four;
+    std::memcpy(&four, states + i, 4);
+    wrong |= (four & seen) ^ wanted;
+  }
+  for (; i < bytes; ++i) { wrong |= (states[i] & (seen & 0xFF)) ^ state::allocated; }
+  return wrong == 0;
+}
+
 /// Bit i is set when byte i is defined.
 inline std::uint32_t defined_bits(std::uint8_t const* states, unsigned bytes) {
   std::uint32_t bits = 0;
