@@ -162,6 +162,17 @@ TEST_CASE("vectors of sums", "[ptx]") {
         });
 }
 
+TEST_CASE("128 bits at once", "[ptx]") {
+  // Outputs 2 and 3 of each thread are its cell, at a multiple of 16.
+  std::string const start =
+      "{ .reg .b128 %u, %v, %w; st.global.v2.b64 [%to+16], {%a, %b}; mov.b128 %u, {%c, %x}; mov.b128 %w, {%a, %b}; ";
+  std::string const end = " mov.b128 {%d, %e}, %v; ld.global.v2.b64 {%f, %g}, [%to+16]; }",
+                    types = "b64 b64 b64 b64 = b64 b64 b64 b64";
+  auto const swapped = [](word const* i, word* out) { out[0] = i[0], out[1] = i[1], out[2] = i[2], out[3] = i[3]; };
+  check({start + "atom.relaxed.gpu.global.exch.b128 %v, [%to+16], %u;" + end, types}, random(64, 4), swapped);
+  check({start + "atom.relaxed.gpu.global.cas.b128 %v, [%to+16], %w, %u;" + end, types}, random(64, 4), swapped);
+}
+
 TEST_CASE("many threads on one cell: every addend counts once, every old value comes once", "[ptx]") {
   // 192 threads in 3 blocks add 1 to a module variable; the old values are 0..191 in some order.
   table in = random(192, 1);

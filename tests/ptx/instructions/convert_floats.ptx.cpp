@@ -107,3 +107,32 @@ TEST_CASE("tf32 keeps ten bits of the fraction", "[ptx]") {
                });
   }
 }
+
+TEST_CASE("modifiers together", "[ptx]") {
+  column values = special_codes(f32);
+  for (word w : {0x477FE000, 0x477FEFFF, 0x477FF000, 0x7F7FFFFF, 0x33000001, 0x387FE000}) {
+    values.push_back(w), values.push_back(w | 0x8000'0000);
+  }
+  for (half_type const& h : halves) {
+    auto const code = [&](word a) {
+      double const x = decode(f32, a);
+      return x <= 0 ? 0 : encode(h.format, x, rounding::nearest, true);
+    };
+    check_each({"cvt.rn.relu.satfinite." + h.name + "x2.f32 %d, %a, %b;", "b32 = b32 b32"}, paired(values),
+               [&](word a, word b) { return code(a) << 16 | code(b); });
+  }
+  check_each({"cvt.rn.sat.f16.f32 %d, %a;", "b16 = b32"}, all({values}), [](word a) {
+    double const x = decode(f32, a);
+    return a == 0x8000'0000 ? unspecified : x > 0 ? encode(f16, std::min(x, 1.0)) : 0;
+  });
+  check_each({"cvt.rn.sat.f32.s32 %d, %a;", "b32 = b32"}, all({{0, 1, 2, 0x7FFFFFFF, 0xFFFFFFFF, 0x80000000}}),
+             [](word a) { return bits(a != 0 && a < 0x8000'0000 ? 1.0F : 0.0F); });
+  check_each({"cvt.rn.ftz.f16.f32 %d, %a;", "f16 = b32"}, all({values}), [](word a) {
+    return encode(f16, (a & 0x7F80'0000) == 0 ? std::copysign(0.0, decode(f32, a)) : decode(f32, a));
+  });
+  check_each({"cvt.rn.ftz.f32.f64 %d, %a;", "f32 = b64"},
+             all({{bits(0x1p-127), bits(-0x1.8p-140), bits(0x1p-126), bits(1.5), bits(-0x1p-160)}}), [](word a) {
+               double const x = as_f64(a);
+               return bits(static_cast<float>(std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x));
+             });
+}
