@@ -28,6 +28,10 @@ block::block(launch_state& launch, std::uint64_t index)
   for (std::uint32_t w = 0; w < count; ++w) { warps_.emplace_back(*this, w, lanes_of_warp(threads, w), launch.kernel); }
 }
 
+block::~block() {
+  for (warp& w : warps_) { launch_->idle.push_back(w.give_registers()); }
+}
+
 dim3 block::position() const {
   dim3 const g = launch_->request.grid;
   return {static_cast<std::uint32_t>(index_ % g.x), static_cast<std::uint32_t>(index_ / g.x % g.y),

@@ -21,6 +21,7 @@ struct launch_state {
   std::uint64_t grid_workspace = 0;  ///< for grid-wide barriers of cooperative launches
   std::uint32_t dynamic_shared_base = 0;
   std::uint32_t local_bytes = 0;        ///< of a thread, with room for calls
+  std::vector<register_file> idle{};    ///< of warps that ended
   std::vector<std::uint64_t> counts{};  ///< of threads, by instruction
   std::uint64_t warp_instructions = 0;
   std::uint64_t ticks = 0;  ///< what clocks show
@@ -30,6 +31,9 @@ struct launch_state {
 class block {
  public:
   block(launch_state& launch, std::uint64_t index);
+  ~block();
+  block(block const&) = delete;
+  block& operator=(block const&) = delete;
 
   /// Runs until all threads have ended (true) or others should have a turn (false).
   /// \throws fault when nobody can go on

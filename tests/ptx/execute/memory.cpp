@@ -55,11 +55,13 @@ void load_kernel_parameter(warp& w, instruction const& i, lane_set m) {
   if (at + each * static_cast<unsigned>(n) > bytes.size()) {
     w.fail(i, __builtin_ctz(m), problem::out_of_bounds, "beyond the kernel's parameters");
   }
+  int const first = __builtin_ctz(m);
   for (int k = 0; k < n; ++k) {
-    each_lane(m, [&](int l) {
-      load_element(w, i.operands[k], l, i.with.first, bytes.data() + at + each * static_cast<unsigned>(k),
-                   (1u << each) - 1);
-    });
+    operand const& d = i.operands[k];
+    load_element(w, d, first, i.with.first, bytes.data() + at + each * static_cast<unsigned>(k), (1u << each) - 1);
+    std::uint64_t const value = w.destination(d)[first];
+    each_lane(m, [&](int l) { w.destination(d)[l] = value; });
+    w.set_defined(d, m);
   }
 }
 

@@ -62,19 +62,28 @@ std::uint64_t of_lane(special s, block const& home, std::uint32_t warp_index, st
     case special::lanemask_lt: return bit - 1;
     case special::lanemask_ge: return ~(bit - 1);
     case special::lanemask_gt: return ~(bit | (bit - 1));
-    default: return of_block(s, home);
+    default: return 0;
   }
+}
+
+bool differs_in_lanes(special s) {
+  return s <= special::tid_z || s == special::laneid || s == special::warpid ||
+         (s >= special::lanemask_eq && s <= special::lanemask_gt);
 }
 
 }  // namespace
 
 columns special_values(block const& home, std::uint32_t warp_index) {
-  auto const n = static_cast<std::size_t>(special::count) * 32;
+  auto const n = static_cast<std::size_t>(special::count);
   columns c;
-  c.defined.assign(n, 0xFF);
-  c.values.resize(n);
+  c.defined.assign(n * 32, all_bytes_defined);
+  c.values.resize(n * 32);
   for (std::size_t k = 0; k < n; ++k) {
-    c.values[k] = of_lane(static_cast<special>(k / 32), home, warp_index, static_cast<std::uint32_t>(k % 32));
+    auto const s = static_cast<special>(k);
+    std::uint64_t const shared_by_all = differs_in_lanes(s) ? 0 : of_block(s, home);
+    for (std::uint32_t l = 0; l < 32; ++l) {
+      c.values[k * 32 + l] = differs_in_lanes(s) ? of_lane(s, home, warp_index, l) : shared_by_all;
+    }
   }
   return c;
 }

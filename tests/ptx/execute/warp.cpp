@@ -13,6 +13,18 @@ namespace {
 /// A group that runs this long while others of its warp are ready lets them go first: it may be waiting for them.
 constexpr std::int64_t patience = 10000;
 
+/// Registers of a warp that ended, or new ones; all undefined.
+register_file take_registers(launch_state& launch, std::size_t slots) {
+  register_file r;
+  if (!launch.idle.empty()) {
+    r = std::move(launch.idle.back());
+    launch.idle.pop_back();
+  }
+  r.values.resize(std::max(r.values.size(), slots * 32));
+  r.defined.assign(r.values.size(), 0);
+  return r;
+}
+
 }  // namespace
 
 warp::warp(block& home, std::uint32_t index, lane_set existing, function_code const& kernel)
@@ -22,12 +34,11 @@ warp::warp(block& home, std::uint32_t index, lane_set existing, function_code co
       index_(index),
       existing_(existing),
       ready_(existing),
-      register_values_(std::size_t{kernel.frame_slots} * 32),
-      register_defined_(std::size_t{kernel.frame_slots} * 32),
+      registers_(take_registers(home.launch(), kernel.frame_slots)),
       special_(special_values(home, index)) {
   auto const number = static_cast<std::uint32_t>(&kernel - home.launch().code.functions.data());
   for (int l = 0; l < warp_size; ++l) { pc_[l] = kernel.begin, function_[l] = number; }
-  std::fill_n(register_defined_.begin() + local_base_slot * 32, 32, all_bytes_defined);
+  std::fill_n(registers_.defined.begin() + local_base_slot * 32, 32, all_bytes_defined);
   program const& code = home.launch().code;
   values_[1] = const_cast<std::uint64_t*>(code.constants.values.data());
   defined_[1] = const_cast<byte_set*>(code.constants.defined.data());
@@ -35,8 +46,8 @@ warp::warp(block& home, std::uint32_t index, lane_set existing, function_code co
 
 void warp::set_base(std::uint32_t base) {
   base_ = base;
-  values_[0] = register_values_.data() + std::size_t{base} * 32;
-  defined_[0] = register_defined_.data() + std::size_t{base} * 32;
+  values_[0] = registers_.values.data() + std::size_t{base} * 32;
+  defined_[0] = registers_.defined.data() + std::size_t{base} * 32;
   values_[2] = special_.values.data();
   defined_[2] = special_.defined.data();
 }
@@ -207,8 +218,8 @@ void warp::finish_barrier(lane_set m, std::uint32_t votes, std::uint32_t count) 
 
 void warp::write_lane(int lane, operand const& o, std::uint64_t value) {
   std::size_t const at = (std::size_t{bases_[lane]} + o.slot) * 32 + static_cast<std::size_t>(lane);
-  register_values_[at] = value;
-  register_defined_[at] = 0xFF;
+  registers_.values[at] = value;
+  registers_.defined[at] = 0xFF;
 }
 
 std::string warp::where_lanes_wait() const {

@@ -24,6 +24,12 @@ inline void each_lane(lane_set m, F&& f) {
   }
 }
 
+/// Values of registers, in columns of 32, and which of their bytes are defined.
+struct register_file {
+  std::vector<std::uint64_t> values{};
+  std::vector<byte_set> defined{};
+};
+
 /// A warp: 32 lanes, each with its own place in the program and its own calls, that run together where they can.
 class warp {
  public:
@@ -75,6 +81,8 @@ class warp {
   /// Ends the launch with a finding about a lane.
   [[noreturn]] void fail(instruction const& i, int lane, problem kind, std::string const& what) const;
 
+  /// At the end: memory for another warp.
+  [[nodiscard]] register_file give_registers() { return std::move(registers_); }
   /// Copies under way.
   [[nodiscard]] async_copies& async() {
     if (async_ == nullptr) { async_ = std::make_unique<async_copies>(); }
@@ -137,8 +145,7 @@ class warp {
   std::uint32_t members_[32] = {};
   std::vector<call_frame> calls_[32];
   std::uint32_t function_[32] = {};
-  std::vector<std::uint64_t> register_values_;
-  std::vector<byte_set> register_defined_;
+  register_file registers_;
   columns special_;
   std::unique_ptr<async_copies> async_{};
 };

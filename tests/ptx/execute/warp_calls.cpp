@@ -45,18 +45,18 @@ void warp::enter(call_site const& site, instruction const& i, std::uint32_t call
   function_code const& caller = code.functions[function_[first]];
   std::uint32_t const base = base_ + caller.frame_slots;
   std::size_t const end = (std::size_t{base} + f.frame_slots) * 32;
-  if (register_values_.size() < end) {
-    register_values_.resize(end);
-    register_defined_.resize(end);
+  if (registers_.values.size() < end) {
+    registers_.values.resize(end);
+    registers_.defined.resize(end);
     set_base(base_);
   }
   each_lane(m, [&](int l) {
     std::uint64_t const local = values_[0][local_base_slot * 32 + l];
-    for (std::size_t slot = base; slot < base + f.frame_slots; ++slot) { register_defined_[slot * 32 + l] = 0; }
+    for (std::size_t slot = base; slot < base + f.frame_slots; ++slot) { registers_.defined[slot * 32 + l] = 0; }
     calls_[l].push_back({pc_[l], base_, function_[l], 0});
     std::size_t const at = (std::size_t{base} + local_base_slot) * 32 + static_cast<std::size_t>(l);
-    register_values_[at] = (local + caller.local_bytes + 15) / 16 * 16;
-    register_defined_[at] = 0xFF;
+    registers_.values[at] = (local + caller.local_bytes + 15) / 16 * 16;
+    registers_.defined[at] = 0xFF;
     pc_[l] = f.begin, function_[l] = callee, bases_[l] = base;
     ++depth_[l];
   });
@@ -94,8 +94,8 @@ void warp::copy_frame(std::vector<frame_bytes> const& from, std::uint32_t from_b
       std::size_t const a = (std::size_t{from_base} + from[k].slot + s) * 32;
       std::size_t const b = (std::size_t{to_base} + to[k].slot + s) * 32;
       each_lane(m, [&](int l) {
-        register_values_[b + static_cast<std::size_t>(l)] = register_values_[a + static_cast<std::size_t>(l)];
-        register_defined_[b + static_cast<std::size_t>(l)] = register_defined_[a + static_cast<std::size_t>(l)];
+        registers_.values[b + static_cast<std::size_t>(l)] = registers_.values[a + static_cast<std::size_t>(l)];
+        registers_.defined[b + static_cast<std::size_t>(l)] = registers_.defined[a + static_cast<std::size_t>(l)];
       });
     }
   }
