@@ -144,4 +144,29 @@ inline column special_codes(float_format const& f) {
   return c;
 }
 
+/// f32 values on every tie and grid point of a format, beside them, and the special ones; random ones as well.
+inline column aimed(float_format const& f) {
+  column c = special_codes(f32);
+  for (word code = 0; code <= f.largest(); ++code) {
+    double const lo = decode(f, code), hi = code == f.largest() ? 2 * lo : decode(f, code + 1);
+    for (double x : {lo, (lo + hi) / 2}) {
+      word const w = bits(static_cast<float>(x));
+      for (word v : {w - 1, w, w + 1}) { c.push_back(v & 0x7FFF'FFFF), c.push_back(v | 0x8000'0000); }
+    }
+  }
+  for (word w : random(300, 1).words) { c.push_back((w & 0x8FFF'FFFF) | 0x3800'0000); }
+  return c;
+}
+
+/// 2^(c - 127), the value of an ue8m0 code c; downward or upward, of |x|.
+inline word ue8m0_code(double x, bool up, bool saturate) {
+  if (x != x) { return 0xFF; }
+  x = std::fabs(x);
+  if (std::isinf(x)) { return saturate ? 0xFE : 0xFF; }
+  if (x <= 0x1p-127) { return 0; }
+  int const exponent = std::ilogb(x);
+  int const code = exponent + 127 + (up && x > std::ldexp(1.0, exponent) ? 1 : 0);
+  return static_cast<word>(code == 255 && saturate ? 254 : code);
+}
+
 }  // namespace ptx::test
