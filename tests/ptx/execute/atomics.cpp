@@ -119,6 +119,39 @@ void atomic(warp& w, instruction const& i, lane_set m) {
   for (int k = 0; returns && k < n; ++k) { w.set_defined(i.operands[k], m); }
 }
 
+/// exch and cas of 128 bits: d, [a], b{, c}, each in two operands.
+void atomic_128(warp& w, instruction const& i, lane_set m) {
+  for (int k = 3; k < i.count; ++k) { w.require(i, k, m, 0xFF); }
+  bool const three = i.with.combine != 0;
+  request const r = make_request(w, i, 2, m, 16);
+  w.home().memory().atomic(w.index(), r, [&](unsigned lane, std::byte* at) {
+    auto const operand_value = [&](int k) { return w.values(i.operands[k])[lane]; };
+    std::uint64_t old[2];
+    std::memcpy(old, at, sizeof old);
+    std::uint64_t const b[2] = {operand_value(3), operand_value(4)};
+    bool const swaps = !three || (old[0] == b[0] && old[1] == b[1]);
+    std::uint64_t const fresh[2] = {three ? operand_value(5) : b[0], three ? operand_value(6) : b[1]};
+    if (swaps) { std::memcpy(at, fresh, sizeof fresh); }
+    for (int k = 0; k < 2; ++k) { w.destination(i.operands[k])[lane] = old[k]; }
+  });
+  w.set_defined(i.operands[0], m);
+  w.set_defined(i.operands[1], m);
+}
+
+void build_atomic_128(form& f, std::string_view name) {
+  f.out.with.combine = name == "cas" ? 1 : 0;
+  if (f.base() != "atom" || (name != "cas" && name != "exch")) { f.fail("no such atomic operation on this type"); }
+  f.out.run = atomic_128;
+  f.out.step_cost = polling_cost;
+  f.destination(type::b128);
+  f.split_last();
+  f.address();
+  for (int k = 0; k < (name == "cas" ? 2 : 1); ++k) {
+    f.source(type::b128);
+    f.split_last();
+  }
+}
+
 void build_atomic(form& f) {
   modifiers& with = f.out.with;
   with.ordering = order::relaxed;
@@ -138,6 +171,11 @@ void build_atomic(form& f) {
     if (name.empty() && f.take(r.name)) { name = r.name; }
   }
   type const t = with.first = f.take_type();
+  if (t == type::b128) {
+    build_atomic_128(f, name);
+    if (policy) { f.skip(); }
+    return;
+  }
   update const how = update_for(f, name, t);
   for (std::size_t k = 0; k < std::size(rows); ++k) {
     if (rows[k].how == how) { f.out.target = static_cast<std::uint32_t>(k); }

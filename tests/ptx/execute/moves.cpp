@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mov and the conversions between state spaces' addresses. They copy undefined bytes as they are.
+#include "execute/block.hpp"
 #include "execute/elementwise.hpp"
 #include "execute/instructions.hpp"
 #include "execute/special_values.hpp"
@@ -167,21 +168,34 @@ void build_cvta(form& f) {
   f.source(t, true);
 }
 
+enum class window : std::uint8_t { global, shared, local, constant, parameter };
+
+window window_of(warp& w, std::uint64_t address) {
+  if (address >> 56 == shared_window >> 56) { return window::shared; }
+  if (address >> 56 == local_window >> 56) { return window::local; }
+  launch_state const& launch = w.home().launch();
+  if (address - launch.parameter_base < launch.request.parameters.size()) { return window::parameter; }
+  allocation const* const a = launch.memory.device.find(address);
+  return a != nullptr && a->kind == allocation_kind::constant ? window::constant : window::global;
+}
+
 void is_in_space(warp& w, instruction const& i, lane_set m) {
   w.use(i, 1, m, 0xFF);
   each_lane(m, [&](int l) {
-    std::uint64_t const window = w.values(i.operands[1])[l] >> 56;
-    space const in = window == shared_window >> 56  ? space::shared
-                     : window == local_window >> 56 ? space::local
-                                                    : space::global;
-    w.destination(i.operands[0])[l] = in == i.with.where ? 1 : 0;
+    window const in = window_of(w, w.values(i.operands[1])[l]);
+    w.destination(i.operands[0])[l] = in == static_cast<window>(i.with.mode) ? 1 : 0;
   });
   w.set_result(i.operands[0], m);
 }
 
 void build_isspacep(form& f) {
-  if (f.take("const") || f.take("param")) { f.fail("isspacep for constants is not supported"); }
-  if (!f.take_one(spaces, f.out.with.where)) { f.fail("expected a state space"); }
+  static constexpr named<window> windows[] = {{"global", window::global},      {"shared", window::shared},
+                                              {"shared::cta", window::shared}, {"shared::cluster", window::shared},
+                                              {"local", window::local},        {"const", window::constant},
+                                              {"param", window::parameter},    {"param::entry", window::parameter}};
+  window in = window::global;
+  if (!f.take_one(windows, in)) { f.fail("expected a state space"); }
+  f.out.with.mode = static_cast<std::uint8_t>(in);
   f.out.run = is_in_space;
   f.destination(type::pred);
   f.source(type::b64);

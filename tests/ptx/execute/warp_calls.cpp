@@ -87,6 +87,16 @@ bool warp::leave(lane_set m) {
 void warp::copy_frame(std::vector<frame_bytes> const& from, std::uint32_t from_base, std::vector<frame_bytes> const& to,
                       std::uint32_t to_base, lane_set m, instruction const& i) {
   for (std::size_t k = 0; k < from.size(); ++k) {
+    if (from[k].constant) {
+      operand const number{place::constant, 8, from[k].slot, 0};
+      std::size_t const b = (std::size_t{to_base} + to[k].slot) * 32;
+      std::uint64_t const mask = to[k].bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * to[k].bytes)) - 1;
+      each_lane(m, [&](int l) {
+        registers_.values[b + static_cast<std::size_t>(l)] = values(number)[0] & mask;
+        registers_.defined[b + static_cast<std::size_t>(l)] = all_bytes_defined;
+      });
+      continue;
+    }
     if (from[k].bytes != to[k].bytes) {
       fail(i, __builtin_ctz(m), problem::trap, "parameter " + std::to_string(k) + " has another size in the function");
     }

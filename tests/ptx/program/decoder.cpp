@@ -59,6 +59,7 @@ class decoder final : public form {
   void check_width(symbol const& s, type t, std::string_view name) const;
   std::uint32_t kind_of(ast::instruction const& i);
   frame_bytes new_frame_bytes(ast::variable const& v);
+  frame_bytes argument(ast::operand const& o);
 
   program& out_;
   target const& which_;
@@ -116,7 +117,7 @@ void decoder::declare_functions() {
 }
 
 frame_bytes decoder::new_frame_bytes(ast::variable const& v) {
-  frame_bytes const where{function_->frame_slots, static_cast<std::uint32_t>(size_of(v))};
+  frame_bytes const where{function_->frame_slots, static_cast<std::uint32_t>(size_of(v)), false};
   function_->frame_slots += (where.bytes + 7) / 8;
   return where;
 }
@@ -140,8 +141,10 @@ void decoder::body(std::uint32_t index) {
   } else {
     auto const formal = [this](std::vector<ast::variable> const& from, std::vector<frame_bytes>& to) {
       for (ast::variable const& v : from) {
-        symbol s{symbol_kind::frame_parameter};
+        symbol s{v.space == "reg" ? symbol_kind::reg : symbol_kind::frame_parameter};
         s.bytes = new_frame_bytes(v);
+        s.slot = s.bytes.slot;
+        s.type_of = type_named(v.type);
         to.push_back(s.bytes);
         names_.add(v.name, s);
       }
@@ -356,16 +359,22 @@ bool decoder::kernel_parameter(std::string_view name, parameter_info& where) {
   return true;
 }
 
+/// A .param variable, a register or a number in a call's list.
+frame_bytes decoder::argument(ast::operand const& o) {
+  frame_bytes where;
+  if (o.kind == operand_kind::name && frame_parameter(o.name, where)) { return where; }
+  symbol const* s = o.kind == operand_kind::name ? names_.find(o.name) : nullptr;
+  if (s != nullptr && s->kind == symbol_kind::reg) { return {s->slot, std::max(1u, bytes_of(s->type_of)), false}; }
+  if (o.kind == operand_kind::name) { fail("not an argument: " + std::string(o.name)); }
+  return {constant(o.bits), 0, true};
+}
+
 /// call (results), target, (arguments), prototype;  results and arguments may be missing.
 std::uint32_t decoder::call_site(form& f) {
   ptx::call_site site;
   auto const list = [&](std::vector<frame_bytes>& to) {
     ast::operand const written = f.skip();
-    for (ast::operand const& part : written.parts) {
-      frame_bytes where;
-      if (!frame_parameter(part.name, where)) { fail("not a .param variable: " + std::string(part.name)); }
-      to.push_back(where);
-    }
+    for (ast::operand const& part : written.parts) { to.push_back(argument(part)); }
   };
   if (f.peek().kind == operand_kind::list) { list(site.results); }
   ast::operand const callee = f.peek();

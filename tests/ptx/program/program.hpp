@@ -79,6 +79,7 @@ struct origin {
 /// A parameter or result of a function: bytes in the frame, eight a slot.
 struct frame_bytes {
   std::uint32_t slot = 0, bytes = 0;
+  bool constant = false;  ///< an argument that is a number: the slot is one of the constants
 };
 
 struct call_site {

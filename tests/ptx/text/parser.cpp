@@ -2,6 +2,7 @@
 #include "text/parser.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "text/scanner.hpp"
 
@@ -377,7 +378,13 @@ ast::initial_value parser::initial_value(std::string_view type) {
     value.symbol = o.name;
     value.bits = static_cast<std::uint64_t>(o.offset);
   }
-  if (o.kind == operand_kind::real64 && type == "f32") { in_.fail("decimal floats in initialisers are not supported"); }
+  if (o.kind == operand_kind::real64 && type == "f32") {  // a decimal number
+    double wide = 0;
+    std::memcpy(&wide, &o.bits, sizeof wide);
+    auto const narrow = static_cast<float>(wide);
+    value.bits = 0;
+    std::memcpy(&value.bits, &narrow, sizeof narrow);
+  }
   return value;
 }
 
