@@ -8,7 +8,9 @@ opcode_table const& all_instructions() {
     opcode_table t;
     add_flow(t);
     add_integers(t);
+    add_carries(t);
     add_bits(t);
+    add_fields(t);
     add_floats(t);
     add_approximate(t);
     add_compare(t);

@@ -9,7 +9,9 @@ namespace ptx {
 
 void add_flow(opcode_table& t);           ///< bra, call, ret, exit, bar, fence
 void add_integers(opcode_table& t);       ///< add, mul, mad, min, rem
-void add_bits(opcode_table& t);           ///< and, shl, prmt, lop3, bfe, popc
+void add_carries(opcode_table& t);        ///< addc, subc
+void add_bits(opcode_table& t);           ///< and, shl, prmt, lop3
+void add_fields(opcode_table& t);         ///< bfe, bfi, popc, clz, dp4a
 void add_floats(opcode_table& t);         ///< add, mul, fma, div, sqrt, min, max of all float types
 void add_approximate(opcode_table& t);    ///< rcp.approx, ex2.approx, ...
 void add_compare(opcode_table& t);        ///< set, setp, selp, slct, predicates

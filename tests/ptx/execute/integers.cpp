@@ -7,44 +7,12 @@
 #include "execute/arithmetic.hpp"
 #include "execute/elementwise.hpp"
 #include "execute/instructions.hpp"
+#include "execute/wide.hpp"
 
 namespace ptx {
 namespace {
 
 using mods = modifiers;
-template <class T>
-using bits_as = std::make_unsigned_t<T>;
-
-/// Twice as wide, for products.
-template <class T>
-struct wider;
-template <>
-struct wider<std::uint16_t> {
-  using type = std::uint32_t;
-};
-template <>
-struct wider<std::int16_t> {
-  using type = std::int32_t;
-};
-template <>
-struct wider<std::uint32_t> {
-  using type = std::uint64_t;
-};
-template <>
-struct wider<std::int32_t> {
-  using type = std::int64_t;
-};
-template <>
-struct wider<std::uint64_t> {
-  using type = unsigned __int128;
-};
-template <>
-struct wider<std::int64_t> {
-  using type = __int128;
-};
-template <class T>
-using wide = typename wider<T>::type;
-
 template <class T>
 T clamp_to(wide<T> x) {
   return static_cast<T>(std::clamp<wide<T>>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
@@ -64,10 +32,6 @@ struct sub_op : same_types {
     return static_cast<T>(static_cast<bits_as<T>>(a) - static_cast<bits_as<T>>(b));
   }
 };
-template <class T>
-wide<T> product(T a, T b) {
-  return static_cast<wide<T>>(static_cast<wide<T>>(a) * static_cast<wide<T>>(b));
-}
 struct mul_lo : same_types {
   template <class T>
   static T of(mods const&, T a, T b) {
@@ -211,62 +175,6 @@ handler binary_or_halves(type t) {
   return binary_on<F>(t);
 }
 
-/// add.cc, addc, sub.cc, subc, mad.cc, madc: with the carry flag, which is a slot of the frame. A difference is the sum
-/// a + ~b + 1, so the flag is set where nothing was borrowed: compilers write `subc.cc` and then `addc` to ask for
-/// that.
-template <class T, bool Subtract, bool In>
-void carried(warp& w, instruction const& i, lane_set m) {
-  operand const carry{place::frame, 4, carry_slot, 0};
-  w.use(i, 1, m, bytes_mask(sizeof(T)));
-  w.use(i, 2, m, bytes_mask(sizeof(T)));
-  std::uint64_t const* const a = w.values(i.operands[1]);
-  std::uint64_t const* const b = w.values(i.operands[2]);
-  std::uint64_t* const d = w.destination(i.operands[0]);
-  std::uint64_t* const flag = w.destination(carry);
-  each_lane(m, [&](int l) {
-    unsigned const in = In ? static_cast<unsigned>(flag[l]) : Subtract ? 1u : 0u;
-    auto const x = static_cast<unsigned __int128>(static_cast<T>(a[l]));
-    auto const y = static_cast<unsigned __int128>(static_cast<T>(Subtract ? ~b[l] : b[l]));
-    auto const sum = x + y + in;
-    d[l] = static_cast<T>(sum);
-    if (i.with.mode != 0) { flag[l] = static_cast<std::uint64_t>(sum >> (8 * sizeof(T))) & 1; }
-  });
-  w.set_result(i.operands[0], m);
-}
-template <class T, bool In>
-void carried_mad(warp& w, instruction const& i, lane_set m) {
-  operand const carry{place::frame, 4, carry_slot, 0};
-  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, bytes_mask(sizeof(T))); }
-  bool const high = i.with.combine != 0;
-  each_lane(m, [&](int l) {
-    auto const wide_product =
-        product<T>(static_cast<T>(w.values(i.operands[1])[l]), static_cast<T>(w.values(i.operands[2])[l]));
-    auto const part = static_cast<bits_as<T>>(high ? wide_product >> (8 * sizeof(T)) : wide_product);
-    std::uint64_t* const flag = w.destination(carry);
-    auto const sum = static_cast<unsigned __int128>(part) + static_cast<bits_as<T>>(w.values(i.operands[3])[l]) +
-                     (In ? static_cast<unsigned>(flag[l]) : 0u);
-    w.destination(i.operands[0])[l] = static_cast<bits_as<T>>(sum);
-    if (i.with.mode != 0) { flag[l] = static_cast<std::uint64_t>(sum >> (8 * sizeof(T))) & 1; }
-  });
-  w.set_result(i.operands[0], m);
-}
-template <bool Subtract, bool In>
-handler carried_on(type t) {
-  return bits_of(t) == 32   ? carried<std::uint32_t, Subtract, In>
-         : bits_of(t) == 64 ? carried<std::uint64_t, Subtract, In>
-                            : nullptr;
-}
-template <bool In>
-handler carried_mad_on(type t) {
-  switch (t) {
-    case type::u32: return carried_mad<std::uint32_t, In>;
-    case type::s32: return carried_mad<std::int32_t, In>;
-    case type::u64: return carried_mad<std::uint64_t, In>;
-    case type::s64: return carried_mad<std::int64_t, In>;
-    default: return nullptr;
-  }
-}
-
 enum class part : std::uint8_t { lo, hi, wide };
 constexpr named<part> parts[] = {{"lo", part::lo}, {"hi", part::hi}, {"wide", part::wide}};
 
@@ -286,20 +194,13 @@ type widened(form& f, type t) {
   }
 }
 
-void finish(form& f, handler h, type result, std::initializer_list<type> sources) {
-  if (h == nullptr) { f.fail("not for this type"); }
-  f.out.run = h;
-  f.destination(result);
-  for (type t : sources) { f.source(t); }
-}
-
 void build_mul(form& f) {
   part const p = take_part(f);
   type const t = f.take_type();
   switch (p) {
-    case part::lo: finish(f, binary_on<mul_lo>(t), t, {t, t}); break;
-    case part::hi: finish(f, binary_on<mul_hi>(t), t, {t, t}); break;
-    case part::wide: finish(f, binary_on<mul_wide>(t), widened(f, t), {t, t}); break;
+    case part::lo: f.complete(binary_on<mul_lo>(t), t, {t, t}); break;
+    case part::hi: f.complete(binary_on<mul_hi>(t), t, {t, t}); break;
+    case part::wide: f.complete(binary_on<mul_wide>(t), widened(f, t), {t, t}); break;
   }
 }
 
@@ -309,12 +210,13 @@ void build_mad(form& f) {
   f.out.with.combine = p == part::hi ? 1 : 0;
   f.out.with.saturate = f.take("sat");
   type const t = f.take_type();
-  if (f.base() == "madc") { return finish(f, carried_mad_on<true>(t), t, {t, t, t}); }
-  if (f.out.with.mode != 0) { return finish(f, carried_mad_on<false>(t), t, {t, t, t}); }
+  if (f.base() == "madc" || f.out.with.mode != 0) {
+    return f.complete(carried_product(t, f.base() == "madc"), t, {t, t, t});
+  }
   switch (p) {
-    case part::lo: finish(f, ternary_on<mad_lo>(t), t, {t, t, t}); break;
-    case part::hi: finish(f, ternary_on<mad_hi>(t), t, {t, t, t}); break;
-    case part::wide: finish(f, ternary_on<mad_wide>(t), widened(f, t), {t, t, widened(f, t)}); break;
+    case part::lo: f.complete(ternary_on<mad_lo>(t), t, {t, t, t}); break;
+    case part::hi: f.complete(ternary_on<mad_hi>(t), t, {t, t, t}); break;
+    case part::wide: f.complete(ternary_on<mad_wide>(t), widened(f, t), {t, t, widened(f, t)}); break;
   }
 }
 
@@ -324,26 +226,20 @@ void build_24(form& f) {
   type const t = f.take_type();
   if (bits_of(t) != 32) { f.fail("not for this type"); }
   if (f.base() == "mul24") {
-    finish(f, high ? binary_on<mul24_hi>(t) : binary_on<mul24_lo>(t), t, {t, t});
+    f.complete(high ? binary_on<mul24_hi>(t) : binary_on<mul24_lo>(t), t, {t, t});
   } else {
-    finish(f, high ? ternary_on<mad24_hi>(t) : ternary_on<mad24_lo>(t), t, {t, t, t});
+    f.complete(high ? ternary_on<mad24_hi>(t) : ternary_on<mad24_lo>(t), t, {t, t, t});
   }
 }
 
 void build_sad(form& f) {
   type const t = f.take_type();
-  finish(f, ternary_on<sad_op>(t), t, {t, t, t});
+  f.complete(ternary_on<sad_op>(t), t, {t, t, t});
 }
 
 void build_rem(form& f) {
   type const t = f.take_type();
-  finish(f, binary_on<rem_op>(t), t, {t, t});
-}
-
-void build_addc(form& f) {
-  f.out.with.mode = f.take("cc") ? 1 : 0;
-  type const t = f.take_type();
-  finish(f, f.base() == "addc" ? carried_on<false, true>(t) : carried_on<true, true>(t), t, {t, t});
+  f.complete(binary_on<rem_op>(t), t, {t, t});
 }
 
 }  // namespace
@@ -356,18 +252,18 @@ void build_integer_arithmetic(form& f) {
   type const t = f.take_type();
   if (f.out.with.saturate && t != type::s32) { f.fail("unknown modifier .sat"); }
   if (f.out.with.mode != 0) {
-    finish(f, name == "add" ? carried_on<false, false>(t) : carried_on<true, false>(t), t, {t, t});
+    f.complete(carried_sum(t, name == "sub", false), t, {t, t});
   } else if (name == "abs") {
-    finish(f, is_signed(t) ? unary_on<abs_op>(t) : nullptr, t, {t});
+    f.complete(is_signed(t) ? unary_on<abs_op>(t) : nullptr, t, {t});
   } else if (name == "neg") {
-    finish(f, is_signed(t) ? unary_on<neg_op>(t) : nullptr, t, {t});
+    f.complete(is_signed(t) ? unary_on<neg_op>(t) : nullptr, t, {t});
   } else {
     handler const h = name == "add"   ? binary_or_halves<add_op>(t)
                       : name == "sub" ? binary_on<sub_op>(t)
                       : name == "div" ? binary_on<div_op>(t)
                       : name == "min" ? binary_or_halves<min_op>(t)
                                       : binary_or_halves<max_op>(t);
-    finish(f, h, t, {t, t});
+    f.complete(h, t, {t, t});
   }
 }
 
@@ -379,8 +275,6 @@ void add_integers(opcode_table& t) {
   t.add("mad24", build_24);
   t.add("sad", build_sad);
   t.add("rem", build_rem);
-  t.add("addc", build_addc);
-  t.add("subc", build_addc);
 }
 
 }  // namespace ptx

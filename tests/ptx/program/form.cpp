@@ -124,6 +124,13 @@ void form::number(std::uint64_t value) {
   append(o, type::b64, false, false);
 }
 
+void form::complete(handler h, type result, std::initializer_list<type> sources) {
+  if (h == nullptr) { fail("not for this type"); }
+  out.run = h;
+  destination(result);
+  for (type t : sources) { source(t); }
+}
+
 void form::split_last() {
   operand second = lowered_.back();
   lowered_.back().bytes = second.bytes = 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -70,6 +70,9 @@ class form {
 
   /// Whether the next operand is a predicate register.
   [[nodiscard]] virtual bool next_is_predicate() = 0;
+
+  /// What most builders end with.  \throws error when there is no handler, as for a wrong type
+  void complete(handler h, type result, std::initializer_list<type> sources);
 
   /// ld, st and cvt take registers that are wider than their types.
   void allow_wide_registers() { wide_registers_ = true; }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bit fields, counts of bits, and sums of products of bytes.
+#include <algorithm>
+
+#include "execute/defined_bytes.hpp"
+#include "execute/elementwise.hpp"
+#include "execute/instructions.hpp"
+
+namespace ptx {
+namespace {
+
+using mods = modifiers;
+
+struct popc_op {
+  template <class T>
+  static std::uint32_t of(mods const&, T a) {
+    return static_cast<std::uint32_t>(__builtin_popcountll(to_bits(a)));
+  }
+};
+struct clz_op {
+  template <class T>
+  static std::uint32_t of(mods const&, T a) {
+    constexpr std::uint32_t width = 8 * sizeof(T);
+    return a == 0 ? width : static_cast<std::uint32_t>(__builtin_clzll(to_bits(a))) + width - 64;
+  }
+};
+struct brev_op {
+  template <class T>
+  static T of(mods const&, T a) {
+    T r = 0;
+    for (unsigned k = 0; k < 8 * sizeof(T); ++k) { r = static_cast<T>(r << 1 | (a >> k & 1)); }
+    return r;
+  }
+};
+/// bfind: position of the highest bit that is not the sign; mode 1: the shift that brings it up.
+struct bfind_op {
+  template <class T>
+  static std::uint32_t of(mods const& with, T a) {
+    std::uint64_t const x = to_bits(static_cast<T>(a < 0 ? ~a : a));
+    if (x == 0) { return ~0u; }
+    std::uint32_t const at = 63u - static_cast<std::uint32_t>(__builtin_clzll(x));
+    return with.mode != 0 ? static_cast<std::uint32_t>(8 * sizeof(T)) - 1 - at : at;
+  }
+};
+/// bfe: `c` bits from `b`, with the sign of the field's or the number's highest bit.
+struct bfe_op {
+  template <class T>
+  using second = std::uint32_t;
+  template <class T>
+  using third = std::uint32_t;
+  template <class T>
+  static T of(mods const&, T a, std::uint32_t b, std::uint32_t c) {
+    constexpr unsigned width = 8 * sizeof(T);
+    unsigned const at = b & 0xFF, n = c & 0xFF;
+    std::uint64_t const x = to_bits(a);
+    unsigned const top = std::min(at + n - (n != 0 ? 1 : 0), width - 1);
+    bool const sign = std::is_signed_v<T> && n != 0 && (x >> top & 1) != 0;
+    std::uint64_t const mask = n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
+    std::uint64_t r = at >= width ? 0 : (x >> at) & mask;
+    if (sign) {
+      unsigned const taken = at >= width ? 0 : std::min(n, width - at);
+      r |= taken >= 64 ? 0 : ~std::uint64_t{0} << taken;
+    }
+    return static_cast<T>(r);
+  }
+};
+/// bfi d, a, b, c, n: the low n bits of a go into b at c. Whole bytes keep what is known of them.
+template <class T>
+void insert_field(warp& w, instruction const& i, lane_set m) {
+  constexpr unsigned width = 8 * sizeof(T);
+  w.use(i, 3, m, 0x0F);
+  w.use(i, 4, m, 0x0F);
+  each_lane(m, [&](int l) {
+    unsigned const at = w.values(i.operands[3])[l] & 0xFF, n = w.values(i.operands[4])[l] & 0xFF;
+    std::uint64_t const ones = n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
+    std::uint64_t const field = at >= width ? 0 : static_cast<T>(ones << at);
+    std::uint64_t const moved = at >= width ? 0 : w.values(i.operands[1])[l] << at;
+    unsigned const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
+    unsigned known = at % 8 == 0 ? (da & 0xFF) << std::min(at / 8, 8u) : (da & 0xFF) == 0xFF ? 0xFFu : 0u;
+    unsigned const outside = zero_bytes(field), inside = zero_bytes(~field);
+    known = (known & inside) | (db & outside) | (known & db & ~(inside | outside));
+    w.destination(i.operands[0])[l] = static_cast<T>((w.values(i.operands[2])[l] & ~field) | (moved & field));
+    w.destination_defined(i.operands[0])[l] = with_origin(known, da | db);
+  });
+  w.spoil(i.operands[0]);
+}
+
+/// bmsk: n ones from bit a on. mode 1: clamped, else both counts wrap at 32.
+struct bmsk_op : same_types {
+  static std::uint32_t of(mods const& with, std::uint32_t a, std::uint32_t b) {
+    if (with.mode == 0) { a &= 31, b &= 31; }
+    if (a >= 32 || b == 0) { return 0; }
+    std::uint32_t const ones = b >= 32 ? ~0u : (1u << b) - 1;
+    return ones << a;
+  }
+};
+/// szext: a from bit n up becomes copies of bit n - 1 (signed) or zeros.
+template <class T>
+struct szext_op {
+  template <class>
+  using second = std::uint32_t;
+  static T of(mods const& with, T a, std::uint32_t n) {
+    if (with.mode == 0) { n &= 31; }
+    if (n == 0) { return 0; }
+    if (n >= 32) { return a; }
+    auto const up = static_cast<T>(static_cast<std::uint32_t>(a) << (32 - n));
+    return static_cast<T>(up >> (32 - n));
+  }
+};
+/// fns: position of the n-th set bit from `base` on; negative n looks down.
+struct fns_op : same_types {
+  static std::uint32_t of(mods const&, std::uint32_t mask, std::uint32_t base, std::uint32_t offset) {
+    auto n = static_cast<std::int32_t>(offset);
+    if (n == 0) { return (mask >> (base & 31) & 1) != 0 ? base : ~0u; }
+    int const step = n > 0 ? 1 : -1;
+    for (int k = static_cast<int>(base); k >= 0 && k < 32; k += step) {
+      if ((mask >> k & 1) != 0 && (n -= step) == 0) { return static_cast<std::uint32_t>(k); }
+    }
+    return ~0u;
+  }
+};
+
+/// dp4a, dp2a: sums of products of bytes. mode: 1 a signed, 2 b signed; combine: dp2a takes the upper bytes of b.
+std::int64_t piece(std::uint64_t x, int bits, int k, bool is_signed_piece) {
+  auto const u = static_cast<std::int64_t>(x >> (bits * k) & ((1u << bits) - 1));
+  return is_signed_piece && (u >> (bits - 1)) != 0 ? u - (std::int64_t{1} << bits) : u;
+}
+void dot(warp& w, instruction const& i, lane_set m) {
+  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, 0x0F); }
+  int const n = i.with.elements;
+  each_lane(m, [&](int l) {
+    auto s = static_cast<std::int64_t>(w.values(i.operands[3])[l]);
+    for (int k = 0; k < n; ++k) {
+      s += piece(w.values(i.operands[1])[l], 32 / n, k, (i.with.mode & 1) != 0) *
+           piece(w.values(i.operands[2])[l], 8, k + (i.with.combine != 0 ? 2 : 0), (i.with.mode & 2) != 0);
+    }
+    w.destination(i.operands[0])[l] = static_cast<std::uint32_t>(s);
+  });
+  w.set_result(i.operands[0], m);
+}
+
+void build_count(form& f) {
+  f.out.with.mode = f.base() == "bfind" && f.take("shiftamt") ? 1 : 0;
+  type const t = f.take_type();
+  if (f.base() == "popc") { return f.complete(unary_on<popc_op>(t), type::u32, {t}); }
+  if (f.base() == "clz") { return f.complete(unary_on<clz_op>(t), type::u32, {t}); }
+  if (f.base() == "bfind") { return f.complete(unary_on<bfind_op>(t), type::u32, {t}); }
+  f.complete(unary_on<brev_op>(t), t, {t});
+}
+void build_field(form& f) {
+  type const t = f.take_type();
+  if (f.base() == "bfe") { return f.complete(ternary_on<bfe_op>(t), t, {t, type::u32, type::u32}); }
+  handler const h = t == type::b32   ? insert_field<std::uint32_t>
+                    : t == type::b64 ? insert_field<std::uint64_t>
+                                     : nullptr;
+  f.complete(h, t, {t, t, type::u32, type::u32});
+}
+void build_mask(form& f) {
+  f.out.with.mode = f.take("clamp") ? 1 : 0;
+  if (f.out.with.mode == 0 && !f.take("wrap")) { f.fail("expected .clamp or .wrap"); }
+  type const t = f.take_type();
+  if (f.base() == "bmsk") { return f.complete(binary<std::uint32_t, bmsk_op>, t, {t, t}); }
+  handler const h =
+      t == type::s32 ? binary<std::int32_t, szext_op<std::int32_t>> : binary<std::uint32_t, szext_op<std::uint32_t>>;
+  f.complete(h, t, {t, type::u32});
+}
+void build_fns(form& f) {
+  type const t = f.take_type();
+  f.complete(ternary<std::uint32_t, fns_op>, t, {t, type::u32, type::s32});
+}
+void build_dot(form& f) {
+  f.out.with.elements = f.base() == "dp4a" ? 4 : 2;
+  if (f.out.with.elements == 2) {
+    f.out.with.combine = f.take("hi") ? 1 : 0;
+    if (f.out.with.combine == 0 && !f.take("lo")) { f.fail("expected .lo or .hi"); }
+  }
+  type const a = f.take_type(), b = f.take_type();
+  f.out.with.mode = static_cast<std::uint8_t>((is_signed(a) ? 1 : 0) | (is_signed(b) ? 2 : 0));
+  f.complete(dot, type::s32, {type::b32, type::b32, type::b32});
+}
+
+}  // namespace
+
+void add_fields(opcode_table& t) {
+  for (std::string_view name : {"popc", "clz", "bfind", "brev"}) { t.add(name, build_count); }
+  t.add("bfe", build_field);
+  t.add("bfi", build_field);
+  t.add("bmsk", build_mask);
+  t.add("szext", build_mask);
+  t.add("fns", build_fns);
+  t.add("dp4a", build_dot);
+  t.add("dp2a", build_dot);
+}
+
+}  // namespace ptx
