@@ -5,18 +5,15 @@
 /// Writes .safetensors files; safetensors.hpp describes the format.
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "replacement.hpp"
 #include "tensor.hpp"
 
 namespace io {
@@ -63,9 +60,9 @@ inline std::string safetensors_header(std::vector<named_tensor const*> const& te
 
 /// Writes a .safetensors file. The widest elements come first, so that each tensor is aligned; otherwise the
 /// order is kept. An existing file is replaced only when all is written, so `path` may be a file that is open
-/// for reading. \throws file_error for an unknown dtype, a size that does not fit the shape, a name that
-/// comes twice or is not
-///         UTF-8, and when the file cannot be written; then `path` is as it was.
+/// for reading; until then the new one is beside it, as `replacement` says.
+/// \throws file_error for an unknown dtype, a size that does not fit the shape, a name that comes twice or is
+///         not UTF-8, and when the file cannot be written; then `path` is as it was.
 inline void write_safetensors(std::filesystem::path const& path, std::vector<named_tensor> const& tensors,
                               std::map<std::string, std::string> const& metadata = {}) {
   std::vector<named_tensor const*> order;
@@ -86,25 +83,10 @@ inline void write_safetensors(std::filesystem::path const& path, std::vector<nam
   });
   std::string const header = detail::safetensors_header(order, metadata, path);
 
-  std::filesystem::path partial = path;
-  partial += ".partial";
-  std::error_code error;
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  out.write(header.data(), static_cast<std::streamsize>(header.size()));
-  for (named_tensor const* const tensor : order) {
-    out.write(reinterpret_cast<char const*>(tensor->bytes.data()), static_cast<std::streamsize>(tensor->bytes.size()));
-  }
-  out.close();
-  if (out) {
-    std::filesystem::rename(partial, path, error);
-  } else {
-    error.assign(errno, std::generic_category());
-  }
-  if (error) {
-    std::error_code ignored;
-    std::filesystem::remove(partial, ignored);
-    throw file_error(path, "cannot be written (" + error.message() + ")");
-  }
+  replacement file(path);
+  file.write(header.data(), header.size());
+  for (named_tensor const* const tensor : order) { file.write(tensor->bytes.data(), tensor->bytes.size()); }
+  file.commit();
 }
 
 }  // namespace io

@@ -111,3 +111,54 @@ TEST_CASE("a file that cannot be written leaves nothing behind", "[examples][saf
   CHECK(std::filesystem::exists(inside));
   CHECK_FALSE(std::filesystem::exists(dir / "taken.partial"));
 }
+
+TEST_CASE("what has the name of the unfinished file stays as it is", "[examples][safetensors]") {
+  io_test::temp_dir const dir;
+  auto const path = dir / "x.safetensors";
+  auto const in_the_way = dir / "x.safetensors.partial";
+  auto const check_written = [&] {
+    io::write_safetensors(path, {bytes_named("a", 3)});
+    CHECK(io::open_safetensors(path).tensors.size() == 1);
+    CHECK_FALSE(std::filesystem::exists(dir / "x.safetensors.partial-1"));
+  };
+  SECTION("a file") {
+    static_cast<void>(dir.write("x.safetensors.partial", "mine"));
+    check_written();
+    CHECK(io_test::contents_of(in_the_way) == "mine");
+  }
+  SECTION("a link to a file") {
+    auto const input = dir.write("input.safetensors", "mine");
+    std::filesystem::create_symlink(input, in_the_way);
+    check_written();
+    CHECK(io_test::contents_of(input) == "mine");
+    CHECK(std::filesystem::is_symlink(in_the_way));
+  }
+  SECTION("a link to nothing") {
+    std::filesystem::create_symlink(dir / "nothing", in_the_way);
+    check_written();
+    CHECK_FALSE(std::filesystem::exists(dir / "nothing"));
+    CHECK(std::filesystem::is_symlink(in_the_way));
+  }
+  SECTION("an empty folder") {
+    std::filesystem::create_directory(in_the_way);
+    check_written();
+    CHECK(std::filesystem::is_directory(in_the_way));
+    std::filesystem::create_directory(dir / "taken");
+    static_cast<void>(dir.write("taken/file", ""));
+    std::filesystem::create_directory(dir / "taken.partial");
+    CHECK(problem_of_writing(dir / "taken", {bytes_named("a", 1)}).rfind("cannot be written (", 0) == 0);
+    CHECK(std::filesystem::is_directory(dir / "taken.partial"));
+    CHECK_FALSE(std::filesystem::exists(dir / "taken.partial-1"));
+  }
+  SECTION("a hundred files") {
+    for (int n = 0; n < 100; ++n) {
+      std::string const name = "x.safetensors.partial" + (n == 0 ? "" : "-" + std::to_string(n));
+      static_cast<void>(dir.write(name.c_str(), "mine"));
+    }
+    CHECK(problem_of_writing(path, {bytes_named("a", 1)}) ==
+          "cannot be written: beside it x.safetensors.partial and 99 names like it are taken");
+    CHECK_FALSE(std::filesystem::exists(path));
+    CHECK(io_test::contents_of(in_the_way) == "mine");
+    CHECK(io_test::contents_of(dir / "x.safetensors.partial-99") == "mine");
+  }
+}
