@@ -76,6 +76,14 @@ io::named_tensor scales_of(std::string const& name, fp4::quantized<Format> const
 
 }  // namespace detail
 
+/// The names that append() gives to the tensors of `name`.
+template <class Format>
+[[nodiscard]] std::vector<std::string> names(std::string const& name) {
+  std::vector<std::string> all = {name, name + "_scale"};
+  if (Format::has_block_scale && Format::has_tensor_scale) { all.push_back(name + "_scale_2"); }
+  return all;
+}
+
 /// Appends the tensors that hold `q`.
 template <class Format>
 void append(std::vector<io::named_tensor>& tensors, std::string const& name, fp4::quantized<Format> const& q,

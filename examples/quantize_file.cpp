@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fp4/fp4.hpp>
+#include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -34,6 +36,7 @@ struct job {
 };
 
 using work = report::outcome(job&, std::string const& name, fp4::matrix_view<float const>);
+using names_in_file = std::vector<std::string>(std::string const& name);
 
 /// The one place where choices made at run time become the library's, which are types. (The transform is a
 /// pass of its own here, which gives the bytes of quantize(..., hadamard) and halves what there is to
@@ -76,20 +79,21 @@ struct kind {
   char const* format;
   char const* scaling;
   work* run;
+  names_in_file* names;
   bool is_4_bit;
 };
 
 /// The first of a format is its default.
 constexpr kind kinds[] = {
-    {"nvfp4", "transformer_engine", quantize<fp4::nvfp4, fp4::transformer_engine>, true},
-    {"nvfp4", "four_over_six", quantize<fp4::nvfp4, fp4::four_over_six>, true},
-    {"nvfp4", "search", quantize<fp4::nvfp4, fp4::search>, true},
-    {"nvfp4", "modelopt", quantize<fp4::nvfp4, fp4::modelopt>, true},
-    {"mxfp4", "mx_floor", quantize<fp4::mxfp4, fp4::mx_floor>, true},
-    {"mxfp4", "mx_ceil", quantize<fp4::mxfp4, fp4::mx_ceil>, true},
-    {"mxfp6_e2m3", "mx_floor", quantize<fp4::mxfp6_e2m3, fp4::mx_floor>, false},
-    {"mxfp8_e4m3", "mx_ceil", quantize<fp4::mxfp8_e4m3, fp4::mx_ceil>, false},
-    {"fp8_e4m3", "tensor_amax", quantize<fp4::fp8_e4m3, fp4::tensor_amax>, false},
+    {"nvfp4", "transformer_engine", quantize<fp4::nvfp4, fp4::transformer_engine>, checkpoint::names<fp4::nvfp4>, true},
+    {"nvfp4", "four_over_six", quantize<fp4::nvfp4, fp4::four_over_six>, checkpoint::names<fp4::nvfp4>, true},
+    {"nvfp4", "search", quantize<fp4::nvfp4, fp4::search>, checkpoint::names<fp4::nvfp4>, true},
+    {"nvfp4", "modelopt", quantize<fp4::nvfp4, fp4::modelopt>, checkpoint::names<fp4::nvfp4>, true},
+    {"mxfp4", "mx_floor", quantize<fp4::mxfp4, fp4::mx_floor>, checkpoint::names<fp4::mxfp4>, true},
+    {"mxfp4", "mx_ceil", quantize<fp4::mxfp4, fp4::mx_ceil>, checkpoint::names<fp4::mxfp4>, true},
+    {"mxfp6_e2m3", "mx_floor", quantize<fp4::mxfp6_e2m3, fp4::mx_floor>, checkpoint::names<fp4::mxfp6_e2m3>, false},
+    {"mxfp8_e4m3", "mx_ceil", quantize<fp4::mxfp8_e4m3, fp4::mx_ceil>, checkpoint::names<fp4::mxfp8_e4m3>, false},
+    {"fp8_e4m3", "tensor_amax", quantize<fp4::fp8_e4m3, fp4::tensor_amax>, checkpoint::names<fp4::fp8_e4m3>, false},
 };
 
 void print_help() {
@@ -117,6 +121,21 @@ std::string reason_to_skip(io::tensor_info const& tensor, command_line::options 
   if (tensor.count == 0) { return "it has no values"; }
   if (chosen.with_rht && columns_of(tensor) % 16 != 0) { return "--rht needs a multiple of 16 columns"; }
   return "";
+}
+
+/// \throws io::file_error when two tensors would be written under one name.
+void check_names(kind const& how, io::tensor_file const& file, command_line::options const& chosen) {
+  std::map<std::string, std::string> origins;  // of the names in the output
+  for (io::tensor_info const& tensor : file.tensors) {
+    bool const is_copied = !reason_to_skip(tensor, chosen).empty();
+    for (std::string const& name : is_copied ? std::vector<std::string>{tensor.name} : how.names(tensor.name)) {
+      auto const [other, is_new] = origins.emplace(name, tensor.name);
+      if (is_new) { continue; }
+      throw io::file_error(chosen.input, "tensors " + io::in_quotes(other->second) + " and " +
+                                             io::in_quotes(tensor.name) + " would both be written as " +
+                                             io::in_quotes(name));
+    }
+  }
 }
 
 void save(job const& all, kind const& how, io::tensor_file const& file, nlohmann::json const& shapes) {
@@ -190,6 +209,7 @@ void run(command_line::options const& chosen) {
   kind const& how = find_kind(chosen);
   command_line::check_output(chosen);
   io::tensor_file file = io::open_tensors(chosen.input);
+  if (!chosen.output.empty()) { check_names(how, file, chosen); }
   std::uint64_t bytes = 0;
   for (io::tensor_info const& tensor : file.tensors) { bytes += tensor.bytes; }
 
@@ -223,6 +243,9 @@ void run(command_line::options const& chosen) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef SIGXFSZ
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond a limit of file size, writing fails as on a full disk
+#endif
   try {
     command_line::options const chosen = command_line::parse({argv + std::min(argc, 1), argv + argc});
     if (chosen.wants_help) {

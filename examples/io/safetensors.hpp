@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -32,9 +33,11 @@ inline std::string described(nlohmann::json const& value) {
   return value.is_structured() ? value.is_array() ? "an array" : "an object" : printable(value.dump());
 }
 
+/// \param byte  where it went wrong, from 0; the size of `text` where that ends too early.
 [[noreturn]] inline void fail_json(std::string const& text, std::size_t byte, input_file const& file) {
-  file.fail("the header of " + std::to_string(text.size()) + " bytes is not valid JSON at its byte " +
-            std::to_string(byte));
+  file.fail(
+      "the header of " + std::to_string(text.size()) + " bytes " +
+      (byte < text.size() ? "is not valid JSON at its byte " + std::to_string(byte) : "ends before its JSON does"));
 }
 
 /// Parses `text`, which the file calls its header.
@@ -55,11 +58,11 @@ inline nlohmann::json parse_header(std::string const& text, input_file const& fi
     return true;
   };
   // The parser takes a zero byte for the end and would pass over all that follows.
-  if (std::size_t const zero = text.find('\0'); zero != std::string::npos) { fail_json(text, zero + 1, file); }
+  if (std::size_t const zero = text.find('\0'); zero != std::string::npos) { fail_json(text, zero, file); }
   try {
     return nlohmann::json::parse(text, check);
   } catch (nlohmann::json::parse_error const& error) {
-    fail_json(text, error.byte, file);
+    fail_json(text, error.byte - 1, file);      // the parser counts from 1
   } catch (nlohmann::json::exception const&) {  // a number beyond double
     file.fail("the JSON header holds a number that is out of range");
   }
@@ -116,6 +119,18 @@ inline tensor_info read_entry(std::string const& name, nlohmann::json const& ent
   return {name, std::string(type->text), type->element, std::move(shape), size.count, data + begin, size.bytes};
 }
 
+/// The map of strings to strings in "__metadata__".
+inline std::map<std::string, std::string> read_metadata(nlohmann::json const& entry, input_file const& file) {
+  std::string const rule = "\"__metadata__\" must map strings to strings, but ";
+  if (!entry.is_object()) { file.fail(rule + "is " + described(entry)); }
+  std::map<std::string, std::string> metadata;
+  for (auto const& [key, value] : entry.items()) {
+    if (!value.is_string()) { file.fail(rule + "maps " + in_quotes(key) + " to " + described(value)); }
+    metadata.emplace(key, value.get<std::string>());
+  }
+  return metadata;
+}
+
 /// Sorts the tensors by place and checks that they tile the file from `data` to its end.
 inline void sort_and_check_tiling(std::vector<tensor_info>& tensors, input_file const& file, std::uint64_t data) {
   auto const place = [](tensor_info const& t) { return std::tie(t.offset, t.bytes, t.name); };
@@ -168,15 +183,10 @@ inline void sort_and_check_tiling(std::vector<tensor_info>& tensors, input_file 
   if (!header.is_object()) { file.fail("the JSON header must be an object, but is " + detail::described(header)); }
   std::uint64_t const data = sizeof length_bytes + length;
   for (auto const& [name, entry] : header.items()) {
-    if (name != "__metadata__") {
+    if (name == "__metadata__") {
+      opened.metadata = detail::read_metadata(entry, file);
+    } else {
       opened.tensors.push_back(detail::read_entry(name, entry, file, data));
-      continue;
-    }
-    for (auto const& [key, value] : entry.items()) {
-      if (!entry.is_object() || !value.is_string()) {
-        file.fail("\"__metadata__\" must map strings to strings, but holds " + detail::described(value));
-      }
-      opened.metadata.emplace(key, value.get<std::string>());
     }
   }
   detail::sort_and_check_tiling(opened.tensors, file, data);

@@ -108,7 +108,7 @@ TEST_CASE("what the format allows is read", "[examples][safetensors]") {
   std::vector<std::string> const files = {
       safetensors("{}", ""),
       safetensors("  {}  ", ""),
-      safetensors(R"({"__metadata__":null})", ""),
+      safetensors(R"({"__metadata__":{}})", ""),
       safetensors(one(R"("F16")", "[]", "[0,2]"), "xx"),
       safetensors(one(R"("F4")", "[3,2]", "[0,3]"), "xxx"),
       safetensors(one(R"("F32")", "[1099511627776,0]", "[0,0]"), ""),
@@ -147,12 +147,13 @@ TEST_CASE("a header that the .safetensors file does not have is refused before i
 
 TEST_CASE("a header that is no JSON object is refused", "[examples][safetensors]") {
   check_all_refused({
-      {safetensors("", ""), "the header of 0 bytes is not valid JSON at its byte 1"},
-      {safetensors("{\"a\":", ""), "the header of 5 bytes is not valid JSON at its byte 6"},
-      {safetensors("garbage", ""), "the header of 7 bytes is not valid JSON at its byte 1"},
-      {safetensors("{} x", ""), "the header of 4 bytes is not valid JSON at its byte 4"},
-      {safetensors(std::string("{}\0x", 4), ""), "the header of 4 bytes is not valid JSON at its byte 3"},
-      {safetensors("{\"\xff\":0}", ""), "the header of 7 bytes is not valid JSON at its byte 3"},  // not UTF-8
+      {safetensors("", ""), "the header of 0 bytes ends before its JSON does"},
+      {safetensors("{\"a\":", ""), "the header of 5 bytes ends before its JSON does"},
+      {safetensors("{\"a", ""), "the header of 3 bytes ends before its JSON does"},
+      {safetensors("garbage", ""), "the header of 7 bytes is not valid JSON at its byte 0"},
+      {safetensors("{} x", ""), "the header of 4 bytes is not valid JSON at its byte 3"},
+      {safetensors(std::string("{}\0x", 4), ""), "the header of 4 bytes is not valid JSON at its byte 2"},
+      {safetensors("{\"\xff\":0}", ""), "the header of 7 bytes is not valid JSON at its byte 2"},  // not UTF-8
       {safetensors(one(R"("F32")", "[1e999]", "[0,4]"), "1234"), "the JSON header holds a number that is out of range"},
       {safetensors("[]", ""), "the JSON header must be an object, but is an array"},
       {safetensors("3", ""), "the JSON header must be an object, but is 3"},
@@ -168,9 +169,14 @@ TEST_CASE("a header that is no JSON object is refused", "[examples][safetensors]
        "the JSON header has the key \"a\" twice"},
       {safetensors(R"({"a":{"dtype":"U8","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "1234"),
        "the JSON header has the key \"dtype\" twice"},
-      {safetensors(R"({"__metadata__":{"k":3}})", ""), "\"__metadata__\" must map strings to strings, but holds 3"},
-      {safetensors(R"({"__metadata__":"x"})", ""), "\"__metadata__\" must map strings to strings, but holds \"x\""},
-      {safetensors(R"({"__metadata__":["x"]})", ""), "\"__metadata__\" must map strings to strings, but holds \"x\""},
+      {safetensors(R"({"__metadata__":{"k":3}})", ""),
+       "\"__metadata__\" must map strings to strings, but maps \"k\" to 3"},
+      {safetensors(R"({"__metadata__":{"k":{}}})", ""),
+       "\"__metadata__\" must map strings to strings, but maps \"k\" to an object"},
+      {safetensors(R"({"__metadata__":"x"})", ""), "\"__metadata__\" must map strings to strings, but is \"x\""},
+      {safetensors(R"({"__metadata__":["x"]})", ""), "\"__metadata__\" must map strings to strings, but is an array"},
+      {safetensors(R"({"__metadata__":[]})", ""), "\"__metadata__\" must map strings to strings, but is an array"},
+      {safetensors(R"({"__metadata__":null})", ""), "\"__metadata__\" must map strings to strings, but is null"},
   });
 }
 

@@ -33,9 +33,10 @@ struct ending {
 }
 
 /// Runs FP4_PROGRAM with these words after its name. Neither stdout nor stderr is a terminal.
-[[nodiscard]] inline ending run(std::vector<std::string> const& words) {
+/// \param before  what the shell runs first, for instance a limit.
+[[nodiscard]] inline ending run(std::vector<std::string> const& words, std::string const& before = "") {
   temp_dir const dir;
-  std::string command = quoted(FP4_PROGRAM);
+  std::string command = before + ' ' + quoted(FP4_PROGRAM);
   for (std::string const& word : words) { command += ' ' + quoted(word); }
   command += " >" + quoted((dir / "out").string()) + " 2>" + quoted((dir / "err").string());
   int code = std::system(command.c_str());

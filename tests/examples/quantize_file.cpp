@@ -26,8 +26,8 @@ io::named_tensor f32(std::string const& name, std::vector<std::int64_t> shape, s
 }
 
 /// What the program says when it refuses, without its name and the line's end.
-std::string refusal(std::vector<std::string> const& words) {
-  io_test::ending const ended = io_test::run(words);
+std::string refusal(std::vector<std::string> const& words, std::string const& before = "") {
+  io_test::ending const ended = io_test::run(words, before);
   CHECK(ended.code == 1);
   auto const lines = io_test::split(ended.err, '\n');
   std::string const start = "quantize_file: ";
@@ -143,7 +143,7 @@ TEST_CASE("a file that is no tensor file ends in one sentence", "[examples]") {
         "4398046511104");
   CHECK(refusal_of(safetensors(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", four.substr(1))) ==
         "tensor \"a\" has data_offsets [0, 16], but the file holds 15 bytes of data");
-  CHECK(refusal_of(safetensors("{", "")) == "the header of 1 bytes is not valid JSON at its byte 2");
+  CHECK(refusal_of(safetensors("{", "")) == "the header of 1 bytes ends before its JSON does");
 }
 
 TEST_CASE("a command line that is not in the help ends in one sentence", "[examples]") {
@@ -191,13 +191,41 @@ TEST_CASE("a file that cannot or must not be written ends in one sentence, and t
           bad + ": tensor \"b\" has an infinite magnitude, so no scale fits it; nothing was saved");
     CHECK(io_test::run({bad, "--format", format}).code == 0);
   }
-  io::write_safetensors(bad, {f32("a", {2, 16}, finite), f32("a_scale", {2, 16}, finite)});
-  CHECK(refusal({bad, "--output", (dir / "x.safetensors").string()}) ==
-        (dir / "x.safetensors").string() + ": cannot hold two entries named \"a_scale\"");
+  std::string const large = (dir / "large.safetensors").string();
+  io::write_safetensors(large, {f32("a", {64, 64}, wave(64 * 64, 1.0f))});
+  std::string const limited = refusal({large, "--output", (dir / "x.safetensors").string()}, "ulimit -f 1;");
+  CHECK(limited == (dir / "x.safetensors").string() + ": cannot be written (File too large)");
   int files = 0;
   for (auto const& entry : std::filesystem::directory_iterator(std::filesystem::path(good).parent_path())) {
     static_cast<void>(entry);
     ++files;
   }
-  CHECK(files == 3);
+  CHECK(files == 4);
+}
+
+TEST_CASE("two tensors that would be written under one name are refused before any is quantized", "[examples]") {
+  io_test::temp_dir const dir;
+  auto const values = wave(32, 1.0f);
+  auto const in = dir / "in.safetensors";
+  std::string const out = (dir / "out.safetensors").string();
+  auto const check_refused = [&](std::vector<std::string> words, std::string const& tensors, std::string const& name) {
+    words.insert(words.begin(), {in.string(), "--output", out});
+    CHECK(refusal(words) == in.string() + ": tensors " + tensors + " would both be written as " + name);
+    CHECK(io_test::run(words).out.empty());
+    CHECK_FALSE(std::filesystem::exists(out));
+  };
+  io::write_safetensors(in, {f32("w", {2, 16}, values), f32("w_scale", {2, 16}, values)});
+  for (std::string const format : {"nvfp4", "mxfp4", "fp8_e4m3"}) {
+    check_refused({"--format", format}, R"("w" and "w_scale")", R"("w_scale")");
+  }
+  CHECK(io_test::run({in.string()}).code == 0);
+
+  std::vector<std::int64_t> const integers = {1, 2};  // copied under its own name
+  io::write_safetensors(in, {{"w_scale_2", "I64", {2}, io::to_bytes(integers.data(), 2)}, f32("w", {2, 16}, values)});
+  check_refused({}, R"("w_scale_2" and "w")", R"("w_scale_2")");
+  CHECK(io_test::run({in.string(), "--format", "mxfp4", "--output", out}).code == 0);
+
+  std::filesystem::remove(out);
+  io::write_safetensors(in, {f32("w", {2, 15}, {values.begin(), values.begin() + 30}), f32("w_scale", {}, {1.0f})});
+  CHECK(io_test::run({in.string(), "--rht", "--output", out}).code == 0);  // all are copied
 }
