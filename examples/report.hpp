@@ -41,14 +41,15 @@ template <class Work>
 /// What a quantization did to a tensor, or to several: sums, so that outcomes can be added.
 struct outcome {
   double bits = 0;              ///< Codes and block scales, padding included.
-  double signal = 0;            ///< Sum of x^2 over finite values.
+  std::int64_t compared = 0;    ///< Values that are finite and decode to finite ones.
+  double signal = 0;            ///< Sum of x^2 over them.
   double noise = 0;             ///< Sum of (y - x)^2 over them.
   fp4::inspection found;        ///< Unusual blocks and values.
   double quantize_seconds = 0;  ///< The pass for the tensor's largest magnitude included.
   double dequantize_seconds = 0;
 
   outcome& operator+=(outcome const& other) {
-    bits += other.bits, signal += other.signal, noise += other.noise;
+    bits += other.bits, compared += other.compared, signal += other.signal, noise += other.noise;
     found.values += other.found.values;
     found.nan_values += other.found.nan_values;
     found.infinite_values += other.found.infinite_values;
@@ -98,7 +99,7 @@ template <class Format, class Transform>
   }
   fp4::error_report const error = fp4::measure_error(in, decoded);
   result.bits = q.bits_per_value() * static_cast<double>(count);
-  result.signal = error.signal, result.noise = error.noise;
+  result.compared = error.values, result.signal = error.signal, result.noise = error.noise;
   return result;
 }
 
@@ -108,10 +109,10 @@ template <class Format, class Transform>
           {"saturated", "blocks"}, {"underflowed", "blocks"}, {"NaN, inf", "inputs"}};
 }
 
-/// One cell a column.
+/// One cell a column; "-" for an error where no value could be compared.
 [[nodiscard]] inline std::vector<std::string> accuracy(outcome const& result) {
   auto const values = static_cast<double>(result.found.values);
-  bool const is_compared = result.signal > 0 || result.noise > 0 || result.found.nan_values == 0;
+  bool const is_compared = result.compared != 0;
   bool const is_exact = result.noise == 0;
   return {io::fixed(result.bits / values, 2),
           !is_compared ? "-"

@@ -108,6 +108,28 @@ TEST_CASE("the table has a row a tensor, the reason for each that is skipped, an
   CHECK(transformed.out.find("one      skipped: --rht needs a multiple of 16 columns\n") != std::string::npos);
 }
 
+TEST_CASE("where no value can be compared, there is no error to print", "[examples]") {
+  io_test::temp_dir const dir;
+  std::vector<float> const nan(32, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> infinite(32, std::numeric_limits<float>::infinity());
+  infinite[1] = -infinite[1];
+  io::write_safetensors(dir / "x.safetensors", {f32("nan", {2, 16}, nan), f32("infinite", {2, 16}, infinite)});
+  io_test::ending const none = io_test::run({(dir / "x.safetensors").string(), "--no-speed"});
+  INFO(none.out);
+  for (std::string const row : {"nan ", "infinite ", "total "}) {
+    CAPTURE(row);
+    auto cells = io_test::words_of_line(none.out, row);
+    REQUIRE(cells.size() >= 6);
+    cells.erase(cells.begin(), cells.end() - 6);
+    CHECK(cells[1] == "-");
+    CHECK(cells[2] == "-");
+    CHECK(cells[5] == (row == "total " ? "64" : "32"));
+  }
+  io::write_safetensors(dir / "x.safetensors", {f32("nan", {2, 16}, nan), f32("zero", {16}, std::vector<float>(16))});
+  io_test::ending const zero = io_test::run({(dir / "x.safetensors").string(), "--no-speed"});
+  CHECK(io_test::words_of_line(zero.out, "total ")[1] == "exact");  // the zeros were
+}
+
 TEST_CASE("a .npy file is one tensor", "[examples]") {
   io_test::temp_dir const dir;
   auto values = wave(64, 1.0f);

@@ -79,6 +79,24 @@ TEST_CASE("quickstart counts NaN and infinity, in half precision too", "[example
   }
 }
 
+TEST_CASE("quickstart finds nothing exact where there is nothing to compare", "[examples]") {
+  io_test::temp_dir const dir;
+  for (unsigned const bits : {0x7e00u, 0x7c00u, 0xfc00u}) {  // NaN and the infinities of half precision
+    std::string data;
+    for (int i = 0; i < 32; ++i) { data += io_test::little_endian(bits, 2); }
+    io_test::ending const ended = io_test::run({dir.write("x.npy", io_test::npy("<f2", "(2, 16)", data)).string()});
+    CHECK(ended.code == 0);
+    for (std::string const format : formats) {
+      CAPTURE(format, ended.out);
+      auto const cells = io_test::words_of_line(ended.out, format);
+      REQUIRE(cells.size() == 9);
+      CHECK(cells[1] == "-");
+      CHECK(cells[2] == "-");
+      CHECK(cells[5] == "32");
+    }
+  }
+}
+
 TEST_CASE("quickstart ends with one sentence where it cannot go on", "[examples]") {
   io_test::temp_dir const dir;
   auto const refused = [](std::vector<std::string> const& words) {
