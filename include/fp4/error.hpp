@@ -37,7 +37,7 @@ enum class errc {
   bad_thread_count,
 };
 
-/// The rule as a sentence fragment that follows "must".
+/// The rule as a sentence without its capital and full stop: "the row stride must be at least the number of columns".
 [[nodiscard]] constexpr char const* rule_of(errc code) noexcept {
   switch (code) {
     case errc::ok: return "nothing is wrong";
