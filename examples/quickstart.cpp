@@ -166,8 +166,10 @@ dequantize   output bytes a second
 Speeds are medians of up to 9 runs into memory that was there before. "Hadamard 16" spreads each value over 16
 columns and is undone, outside the time, before the error is measured.
 
-Next: `quickstart weights.npy` for a tensor of yours, `quantize_file model.safetensors` for a whole model, and
-examples/round_trip.cpp for the code to write.)");
+Next: `quickstart weights.npy` for a tensor of yours, examples/round_trip.cpp for the code to write, and for a whole
+model quantize_file (needs nlohmann-json), in the folder that holds CMakePresets.json:
+    cmake --preset quickstart && cmake --build --preset quickstart --target example_quantize_file
+    build/quickstart/examples/quantize_file model.safetensors)");
 }
 
 }  // namespace
