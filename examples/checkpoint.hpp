@@ -6,17 +6,14 @@
 /// checkpoints, which vLLM, SGLang and TensorRT-LLM load; T is the tensor's name, for instance
 /// "layer.0.weight":
 ///
-///     T          U8 [rows, bytes]        two 4-bit codes a byte, the even column in the low nibble; 6-bit
-///     codes take a
-///                F8_E4M3 [rows, cols]    byte each, 8-bit codes are F8_E4M3. Rows are padded to whole
-///                blocks.
-///     T_scale    F8_E4M3 [rows, blocks]  NVFP4: block scales.  U8 (E8M0) in MX formats.  U8, with the padded
-///     shape, in a
-///                                        tiled layout.  F32 [] in FP8: the factor that codes are multiplied
-///                                        by.
-///     T_scale_2  F32 []                  NVFP4: the decode factor, amax / 2688. (compressed-tensors stores
-///     the reciprocal
-///                                        and calls it global scale.)
+///     T          U8 [rows, bytes]        two 4-bit codes a byte, the even column in the low nibble; 6-bit codes
+///                                        take a byte each. Rows are padded to whole blocks.
+///                F8_E4M3 [rows, cols]    8-bit codes, padded likewise.
+///     T_scale    F8_E4M3 [rows, blocks]  NVFP4: block scales.
+///                U8 [rows, blocks]       MX formats: E8M0. Tiled layouts of any format: the padded shape.
+///                F32 []                  FP8: the factor that codes are multiplied by.
+///     T_scale_2  F32 []                  NVFP4: the decode factor, amax / 2688. (compressed-tensors stores the
+///                                        reciprocal and calls it global scale.)
 ///
 /// value = code * (T_scale * T_scale_2). Scalings that decode by another order of operations differ from that
 /// in the last bits of fp32; `modelopt` does not. "fp4.shapes" in the metadata holds the shapes before

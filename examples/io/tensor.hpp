@@ -141,8 +141,9 @@ struct tensor_file {
 
   /// One tensor's elements, in the host's byte order. T is one number with the size of an element: float, or
   /// any struct around 16 bits for F16 and BF16; std::byte gives the bytes of any tensor as they are in the
-  /// file. \throws file_error when the file cannot be read any more, or memory does not suffice. \throws
-  /// std::invalid_argument when T has another size.
+  /// file.
+  /// \throws file_error when the file cannot be read any more, or memory does not suffice.
+  /// \throws std::invalid_argument when T has another size.
   template <class T>
   [[nodiscard]] std::vector<T> read(tensor_info const& tensor) {
     static_assert(std::is_trivially_copyable_v<T>);
