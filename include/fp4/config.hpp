@@ -125,8 +125,8 @@ using std_types::uint8_t;
 // inlines nothing else across the border. Conversions of numbers are the latter, so that they are inlined into code
 // outside as well.
 // clang -ffp-contract=fast still fuses a product into a sum there (FP4_PRAGMA_STOPS_CONTRACTION is 0; nvcc knows no
-// such pragma for host code), so bracketed
-// code never adds an inexact product without a barrier between the two: see detail::product in format/bits.hpp.
+// such pragma for host code), so bracketed code never adds an inexact product without a barrier between the two: see
+// detail::product in format/bits.hpp.
 #if defined(__clang__) || defined(__CUDACC__)
 #define FP4_PRAGMA_STOPS_CONTRACTION 0
 #else

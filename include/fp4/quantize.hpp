@@ -152,7 +152,7 @@ std::vector<tensor_scale> find_tensor_scales(matrix_view<In> in, Choices const& 
 /// Choices, in any order, each optional: a scaling (default_scaling_t<Format>), a rounding (nearest_even), a transform
 /// (none), blocks_2d, columnwise, a tensor scale (a tensor_scale, a tensor_scales_view, per_row_scale; else from the
 /// amax of what is quantized, which takes one more pass), an execution, a cpu::path. \returns the tensor scales used,
-/// one or one a row: dequantize needs them, with the scaling's `decoding`. \throws  precondition_error naming the value
+/// one or one a row: dequantize needs them, with the scaling's `decoding`. \throws precondition_error naming the value
 /// and the rule; then nothing was written. See cpu::quantize.
 template <class In, class Format, class ScaleLayout, class Build = detail::this_build, class... Choices>
 std::vector<tensor_scale> quantize(matrix_view<In> in, quantized_view<Format, ScaleLayout> out,

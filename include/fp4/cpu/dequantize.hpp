@@ -95,8 +95,7 @@ class dequantize_job {
 /// \param out     values, [rows, cols], any row stride; elements between cols and the stride are not touched.
 /// \throws precondition_error when check(in, scales, out) finds anything; then nothing was written.
 /// \note   The fp32 product in the order of `rule`, rounded to nearest even for float16 and bfloat16. Bit-exact on
-/// every
-///         path and at every thread count.
+///         every path and at every thread count.
 template <class Format, class Layout, class Byte, class Out, class Execution = default_execution>
 void dequantize(quantized_view<Format, Layout, Byte> in, tensor_scales_view scales, decode_rule rule,
                 matrix_view<Out> out, Execution execution = {}, path p = path::automatic) {

@@ -53,8 +53,7 @@ void store_code(uint8_t* row, int64_t i, int code) {
 ///
 /// \param in     [rows, cols] values
 /// \param out    [rows, cols], or [cols, rows] column-wise; every code and scale byte is written, padding as
-/// 0x00. Bytes
-///               between the rows of codes are left alone.
+///               0x00. Bytes between the rows of codes are left alone.
 /// \param scales one for the tensor, or one for each row of `out`; its range is replaced by the scaling's
 /// \pre    The process rounds to nearest and keeps subnormals.
 /// \throws precondition_error when check(in, out, scales, how) is not ok; then nothing was written.

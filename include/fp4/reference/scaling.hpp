@@ -5,8 +5,7 @@
 /// The presets that are a formula of the block's largest magnitude b. Each preset has
 ///
 ///     scale_code<Format>(preset, tensor, block)         the code of the block scale
-///     scaled(preset, tensor, block, sf, x)              the fp32 number that is rounded to the element's
-///     code
+///     scaled(preset, tensor, block, sf, x)              the fp32 number that is rounded to an element
 ///
 /// where sf is the decoded block scale.
 
@@ -25,7 +24,6 @@ struct block {
 inline constexpr float sixth = 0x1.555556p-3f;  // the fp32 nearest to 1/6
 
 // --- Transformer Engine
-// ---------------------------------------------------------------------------------------
 
 inline float transformer_engine_multiplier(tensor_factors const& t, float sf) {
   return smaller(reciprocal(product(sf, reciprocal(t.encode))), largest_float);
@@ -55,7 +53,6 @@ inline float scaled(transformer_engine_v2_13_rowwise const&, tensor_factors cons
 }
 
 // --- Serving engines
-// ------------------------------------------------------------------------------------------
 
 inline float serving_scale(tensor_factors const& t, block const& b) {
   return product(t.encode, product(b.amax, sixth));
@@ -96,7 +93,6 @@ inline float scaled(vllm_emulation const&, tensor_factors const& t, block const&
 }
 
 // --- Checkpoint tools
-// -----------------------------------------------------------------------------------------
 
 template <class Format>
 int scale_code(torchao const&, tensor_factors const& t, block const& b) {
@@ -153,7 +149,6 @@ inline float scaled(jax const&, tensor_factors const& t, block const&, float sf,
 }
 
 // --- Formats with powers of two as scales, and FP8
-// --------------------------------------------------------------
 
 /// The exponent as an e8m0 code; zero blocks and blocks with an infinity have codes of their own.
 inline int power_of_two_code(float amax, int exponent) {

@@ -18,7 +18,6 @@ inline float default_element(tensor_factors const& t, float sf, float x) {
 }
 
 // --- exact
-// ----------------------------------------------------------------------------------------------------
 
 /// The real block scale is b * scale_factor / scale_divisor, the real element x * x_factor / (sf *
 /// x_divisor).
@@ -41,7 +40,6 @@ int scale_code(exact const&, tensor_factors const& t, block const& b) {
 }
 
 // --- round_up and search
-// --------------------------------------------------------------------------------------
 
 template <class Format>
 int scale_code(round_up const&, tensor_factors const& t, block const& b) {
@@ -83,7 +81,6 @@ int scale_code(search const&, tensor_factors const& t, block const& b) {
 }
 
 // --- four_over_six
-// --------------------------------------------------------------------------------------------
 
 inline float block_error_of(block_error measure, tensor_factors const& t, block const& b, int code) {
   float const sf = scale_value(code);
@@ -120,7 +117,6 @@ inline float scaled(four_over_six const&, tensor_factors const& t, block const&,
 }
 
 // --- ggml
-// -----------------------------------------------------------------------------------------------------
 
 template <class Format>
 int scale_code(ggml const&, tensor_factors const&, block const& b) {
@@ -137,7 +133,6 @@ int scale_code(ggml const&, tensor_factors const&, block const& b) {
 }
 
 // --- The code of an element
-// -----------------------------------------------------------------------------------
 
 template <class Element, class Scaling, class Rounding>
 int element_code(Scaling const& preset, tensor_factors const& t, block const& b, float sf, float x,
