@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `search` looks at 17 codes around the default's. On ordinary data the best of all 126 is one of them.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <fp4/fp4.hpp>
 #include <fp4/reference/reference.hpp>
 
 #include "catch.hpp"
@@ -56,5 +61,25 @@ TEST_CASE("the best scale lies in the window that search looks at") {
     CHECK(lowest >= -4);
     CHECK(highest <= 12);
     CHECK(moved > blocks / 2);  // the search is worth it
+  }
+}
+
+TEST_CASE("search leaves a NaN out: the scale is that of the block with a zero in its place", "[scaling]") {
+  std::vector<float> values, with_nan;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 64 * 16; ++i) {
+    state = state * 1664525u + 1013904223u;
+    bool const is_nan = i % 16 == i / 16 % 16;  // one a block
+    values.push_back(is_nan ? 0.0f : static_cast<float>(static_cast<int>(state >> 16) - 32768) * 0.001f);
+    with_nan.push_back(is_nan ? std::numeric_limits<float>::quiet_NaN() : values.back());
+  }
+  auto const scale = fp4::tensor_scale::from_amax(100.0f);
+  for (auto const path : {fp4::cpu::path::scalar, fp4::cpu::path::portable, fp4::cpu::path::automatic}) {
+    if (!fp4::cpu::available(path)) { continue; }
+    auto const clean = fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>(values.data(), 64, 16), fp4::search{},
+                                                 scale, fp4::cpu::path::scalar);
+    auto const found =
+        fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>(with_nan.data(), 64, 16), fp4::search{}, scale, path);
+    CHECK(found.scales() == clean.scales());
   }
 }

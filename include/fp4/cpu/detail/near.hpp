@@ -126,10 +126,8 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
     tensor.factor(multiplier[g], multiplier[g], multiplier[g]);
     sum[g] = F{};
   }
-  float power = 0.0f;
   for (int k = 0; k < count; ++k) {
     float const a = bits_float(float_bits(x(k)) & magnitude_mask);
-    power += a * a;
     for (int g = 0; g < groups; ++g) {
       F const z = a * multiplier[g];
       I bounded = reinterpret_cast<I>(z);
@@ -154,7 +152,8 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
   int32_t least_bits = least_sum[0];
   for (int i = 1; i < Lanes; ++i) { least_bits = least_sum[i] < least_bits ? least_sum[i] : least_bits; }
   float least_near = bits_float(static_cast<uint32_t>(least_bits));
-  auto const bound_of = [power](float least) { return least * 1.0001f + power * 1e-6f; };
+  float const most_power = amax * amax * static_cast<float>(count);
+  auto const bound_of = [most_power](float least) { return least * 1.0001f + most_power * 1e-6f; };
   if (candidates > together) {
     float factor = values_of<ue4m3>.value[codes.last];
     float const value = factor * decode;
@@ -165,9 +164,9 @@ FP4_INLINE ue4m3 search_in_lanes(fp4::detail::search_tensor const& tensor, Value
   float const bound = bound_of(least_near);
   // As integers, so that no flag lets the compiler forget NaN.
   bool const lanes_are_candidates = candidates >= together || codes.last == ue4m3::max_code;
-  bool const decides = lanes_are_candidates && float_bits(power) > float_bits(1e-25f) &&
-                       float_bits(power) < float_bits(1e30f) && float_bits(decode) > float_bits(1e-15f) &&
-                       float_bits(decode) < float_bits(1e15f);
+  bool const decides = lanes_are_candidates && float_bits(least_near) < infinity_bits &&
+                       float_bits(most_power) > float_bits(1e-25f) && float_bits(most_power) < float_bits(1e30f) &&
+                       float_bits(decode) > float_bits(1e-15f) && float_bits(decode) < float_bits(1e15f);
   int survivors = 0, last = 0;
   for (int i = 0; i < candidates; ++i) {
     if (errors[i] <= bound) { ++survivors, last = i; }
