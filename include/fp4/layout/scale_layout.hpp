@@ -74,4 +74,24 @@ struct tiled_8x4_scales {
   }
 };
 
+/// Tiles of 32 rows by 4 blocks, 128 bytes each, in the order of mma.sync m16n8k64's scale fragments, of A and of B
+/// alike: a 4-byte word for each lane of a warp. Lane 4 * group + quad has the scales of row group + 8 * quad. Rows
+/// [16 i, 16 i + 16) of a tile are read with thread-id i where they are A's, [8 j, 8 j + 8) with thread-id j where
+/// they are B's.
+struct tiled_32x4_scales {
+  using choice = scale_layout_choice;
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t bytes(int64_t rows, int64_t blocks) noexcept {
+    return detail::round_up_to(rows, 32) * detail::round_up_to(blocks, 4);
+  }
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t offset(int64_t row, int64_t block, int64_t blocks) noexcept {
+    int64_t const tiles = (blocks + 3) / 4;
+    return (row / 32 * tiles + block / 4) * 128 + row % 8 * 16 + row % 32 / 8 * 4 + block % 4;
+  }
+  [[nodiscard]] FP4_HD FP4_INLINE static constexpr scale_position position(int64_t offset, int64_t blocks) noexcept {
+    int64_t const tiles = (blocks + 3) / 4;
+    int64_t const tile = offset / 128, inside = offset % 128;
+    return {tile / tiles * 32 + inside % 16 / 4 * 8 + inside / 16, tile % tiles * 4 + inside % 4};
+  }
+};
+
 }  // namespace fp4

@@ -20,6 +20,10 @@ template <>
 struct scale_tile<tiled_8x4_scales> {
   static constexpr int64_t rows = 8, blocks = 4;
 };
+template <>
+struct scale_tile<tiled_32x4_scales> {
+  static constexpr int64_t rows = 32, blocks = 4;
+};
 
 /// [first, first + count) of `size` must begin and end at multiples of `unit`, or end where everything ends.
 constexpr check_result check_part(int64_t first, int64_t count, int64_t size, int64_t unit) noexcept {
