@@ -9,6 +9,7 @@ namespace {
 using linear = fp4::linear_scales;
 using tiles_128 = fp4::tiled_128x4_scales;
 using tiles_8 = fp4::tiled_8x4_scales;
+using tiles_32 = fp4::tiled_32x4_scales;
 
 /// A scale matrix in a layout, padding 0, no scale 0 and neighbours different.
 template <class Layout>
@@ -44,6 +45,11 @@ TEST_CASE("relayout moves every scale and writes the padding, between all layout
       CHECK(converts<tiles_8, linear>(rows, blocks));
       CHECK(converts<tiles_8, tiles_128>(rows, blocks));
       CHECK(converts<tiles_128, tiles_8>(rows, blocks));
+      CHECK(converts<linear, tiles_32>(rows, blocks));
+      CHECK(converts<tiles_32, linear>(rows, blocks));
+      CHECK(converts<tiles_32, tiles_128>(rows, blocks));
+      CHECK(converts<tiles_128, tiles_32>(rows, blocks));
+      CHECK(converts<tiles_32, tiles_8>(rows, blocks));
       CHECK(converts<linear, linear>(rows, blocks));
     }
   }

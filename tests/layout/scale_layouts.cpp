@@ -37,8 +37,20 @@ void walk(fp4::tiled_8x4_scales, std::int64_t rows, std::int64_t blocks, Visit v
     }
   }
 }
+template <class Visit>
+void walk(fp4::tiled_32x4_scales, std::int64_t rows, std::int64_t blocks, Visit visit) {
+  for (std::int64_t r = 0; r < rows; r += 32) {
+    for (std::int64_t b = 0; b < blocks; b += 4) {
+      for (std::int64_t group = 0; group < 8; ++group) {
+        for (std::int64_t quad = 0; quad < 4; ++quad) {
+          for (std::int64_t k = 0; k < 4; ++k) { visit(r + 8 * quad + group, b + k); }
+        }
+      }
+    }
+  }
+}
 
-#define LAYOUTS fp4::linear_scales, fp4::tiled_128x4_scales, fp4::tiled_8x4_scales
+#define LAYOUTS fp4::linear_scales, fp4::tiled_128x4_scales, fp4::tiled_8x4_scales, fp4::tiled_32x4_scales
 
 }  // namespace
 
@@ -80,6 +92,8 @@ TEST_CASE("tiles are padded to whole ones", "[layout]") {
   STATIC_REQUIRE(fp4::tiled_128x4_scales::bytes(200, 5) == 2048);
   STATIC_REQUIRE(fp4::tiled_8x4_scales::bytes(1, 1) == 32);
   STATIC_REQUIRE(fp4::tiled_8x4_scales::bytes(9, 5) == 128);
+  STATIC_REQUIRE(fp4::tiled_32x4_scales::bytes(1, 1) == 128);
+  STATIC_REQUIRE(fp4::tiled_32x4_scales::bytes(33, 5) == 512);
   STATIC_REQUIRE(fp4::tiled_128x4_scales::bytes(0, 5) == 0);
   STATIC_REQUIRE(fp4::tiled_128x4_scales::bytes(128, 0) == 0);
 }
