@@ -35,6 +35,8 @@ enum class errc {
   bad_random_position,
   path_not_available,
   bad_thread_count,
+  code_buffer_too_small,
+  misaligned_codes,
 };
 
 /// The rule as a sentence without its capital and full stop: "the row stride must be at least the number of columns".
@@ -67,6 +69,8 @@ enum class errc {
              "below 2^63";
     case errc::path_not_available: return "a forced path must exist on this processor";
     case errc::bad_thread_count: return "the number of threads must not be negative";
+    case errc::code_buffer_too_small: return "the code buffer must hold the whole padded layout";
+    case errc::misaligned_codes: return "packed codes must begin at a multiple of 16 bytes";
   }
   return "unknown rule";
 }

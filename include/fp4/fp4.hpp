@@ -6,6 +6,7 @@
 
 #include "cpu/amax.hpp"
 #include "cpu/dequantize.hpp"
+#include "cpu/pack.hpp"
 #include "cpu/quantize.hpp"
 #include "cpu/relayout.hpp"
 #include "cpu/rescale.hpp"

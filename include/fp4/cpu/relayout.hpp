@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
-
 #include "../choices.hpp"
+#include "detail/words.hpp"
 #include "execution.hpp"
 
 namespace fp4::cpu {
@@ -21,55 +20,81 @@ void relayout_rows(uint8_t const* from, uint8_t* to, int64_t first, int64_t last
   }
 }
 
-/// Groups of four tiles of 128 x 4 side by side, 16 blocks of 128 rows each: rows r, r + 32, r + 64 and r + 96 are
-/// neighbours in a tile. `ToTiles` says which way.
-template <bool ToTiles, int Groups, class Linear, class Tiles>
-void relayout_tile_groups(Linear* linear, int64_t blocks, Tiles* tiles) noexcept {
-  for (int64_t r = 0; r < 32; ++r) {
-    for (int64_t group = 0; group < Groups; ++group) {
-      auto* const rows = linear + r * blocks + group * 16;
-      auto* const four_tiles = tiles + group * 2048 + r * 16;
-      uint32_t word[4][4];
-      for (int64_t i = 0; i < 4; ++i) {
-        std::memcpy(word[i], ToTiles ? rows + 32 * i * blocks : four_tiles + i * 512, 16);
+/// Tiles whose words are transposed: in memory, the words of rows r, r + Groups, r + 2 * Groups and r + 3 * Groups
+/// follow each other.
+template <class Layout>
+inline constexpr int transposed_groups = 0;
+template <>
+inline constexpr int transposed_groups<tiled_128x4_scales> = 32;
+template <>
+inline constexpr int transposed_groups<tiled_32x4_scales> = 8;
+
+/// `count` tiles of 4 * Groups rows side by side, from row-major scales; four rows fill a cache line of a tile. Rows
+/// are read from end to end.
+template <int Groups, bool Streams>
+void relayout_to_tiles(uint8_t const* linear, int64_t blocks, uint8_t* tiles, int64_t count) noexcept {
+  for (int64_t r = 0; r < Groups; r += 4) {
+    for (int64_t tile = 0; tile < count; tile += 4) {
+      if (tile % 16 == 0) {  // short rows: the next four of each group begin before the processor sees a stream
+        for (int64_t i = 0; i < 16; ++i) { prefetch(linear + (r + 4 + i % 4 + Groups * (i / 4)) * blocks + tile * 4); }
+      }
+      four_words v[4][4];
+      for (int64_t j = 0; j < 4; ++j) {
+        for (int64_t i = 0; i < 4; ++i) { v[j][i] = load_words(linear + (r + j + Groups * i) * blocks + tile * 4); }
+        transpose_words(v[j]);
       }
       for (int64_t i = 0; i < 4; ++i) {
-        uint32_t const across[4] = {word[0][i], word[1][i], word[2][i], word[3][i]};
-        if constexpr (ToTiles) {
-          std::memcpy(four_tiles + i * 512, across, 16);
-        } else {
-          std::memcpy(rows + 32 * i * blocks, across, 16);
-        }
+        uint8_t* const line = tiles + (tile + i) * 16 * Groups + r * 16;
+        for (int64_t j = 0; j < 4; ++j) { store_words<Streams>(line + 16 * j, v[j][i]); }
       }
     }
   }
 }
 
-/// Rows [first, last), first a multiple of 128, between row-major and 128x4 tiles: a cache line of each row at a time,
-/// then 16 blocks, and what is left, or has fewer rows, by words.
-template <class From, class To>
+/// 4 * Fours tiles of 4 * Groups rows side by side, to 16 * Fours bytes of their rows.
+template <int Groups, int Fours, bool Streams>
+void relayout_from_tiles(uint8_t const* tiles, uint8_t* linear, int64_t blocks) noexcept {
+  for (int64_t r = 0; r < Groups; ++r) {
+    if constexpr (Fours == 4) {  // as much of the next tiles as is read of these
+      for (int64_t line = 0; line < 256; line += 64) { prefetch(tiles + 256 * Groups + r * 256 + line); }
+    }
+    four_words v[Fours][4];
+    for (int64_t four = 0; four < Fours; ++four) {
+      for (int64_t i = 0; i < 4; ++i) { v[four][i] = load_words(tiles + (four * 4 + i) * 16 * Groups + r * 16); }
+      transpose_words(v[four]);
+    }
+    for (int64_t i = 0; i < 4; ++i) {
+      uint8_t* const line = linear + (r + Groups * i) * blocks;
+      for (int64_t four = 0; four < Fours; ++four) { store_words<Streams>(line + four * 16, v[four][i]); }
+    }
+  }
+}
+
+/// Rows [first, last), first a multiple of a tile, between row-major and transposed tiles: 16 blocks at a time, and
+/// what is left, or has fewer rows, by words.
+template <class From, class To, bool Streams>
 void relayout_tiles(uint8_t const* from, uint8_t* to, int64_t first, int64_t last, int64_t blocks) noexcept {
   constexpr bool to_tiles = std_types::is_same<From, linear_scales>::value;
-  constexpr int line = 64;
-  for (int64_t row = first; row < last; row += 128) {
-    int64_t const row_end = row + 128 < last ? row + 128 : last;
-    int64_t block = 0;
-    auto const whole_groups = [&](auto groups) {
-      constexpr int width = 16 * decltype(groups)::value;
-      for (; row_end == row + 128 && block + width <= blocks; block += width) {
-        uint8_t const* const source = from + From::offset(row, block, blocks);
-        uint8_t* const target = to + To::offset(row, block, blocks);
-        if constexpr (to_tiles) {
-          relayout_tile_groups<true, decltype(groups)::value>(source, blocks, target);
-        } else {
-          relayout_tile_groups<false, decltype(groups)::value>(target, blocks, source);
-        }
+  constexpr int groups = to_tiles ? transposed_groups<To> : transposed_groups<From>;
+  constexpr int64_t tile_rows = 4 * groups;
+  for (int64_t row = first; row < last; row += tile_rows) {
+    int64_t const row_end = row + tile_rows < last ? row + tile_rows : last;
+    int64_t const whole = row_end == row + tile_rows ? blocks / 16 * 16 : 0;
+    if constexpr (to_tiles) {
+      relayout_to_tiles<groups, Streams>(from + row * blocks, blocks, to + To::offset(row, 0, blocks), whole / 4);
+    } else {
+      int64_t block = 0;
+      for (; block + 64 <= whole; block += 64) {
+        relayout_from_tiles<groups, 4, Streams>(from + From::offset(row, block, blocks), to + row * blocks + block,
+                                                blocks);
       }
-    };
-    whole_groups(std_types::integral_constant<int, line / 16>{});
-    whole_groups(std_types::integral_constant<int, 1>{});
+      for (; block < whole; block += 16) {
+        relayout_from_tiles<groups, 1, Streams>(from + From::offset(row, block, blocks), to + row * blocks + block,
+                                                blocks);
+      }
+    }
     for (int64_t r = row; r < row_end; ++r) {
-      for (int64_t b = block; b < blocks; b += 4) {
+      for (int64_t b = whole; b < blocks; b += 4) {
         size_t const count = static_cast<size_t>(blocks - b < 4 ? blocks - b : 4);
         std::memcpy(to + To::offset(r, b, blocks), from + From::offset(r, b, blocks), count);
       }
@@ -102,15 +127,20 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
   if (from == nullptr || to == nullptr) { require(broken(errc::null_data, 0, as_double(rows)), where); }
   require(check_apart(rows_range(to, 1, 0, to_needed), rows_range(from, 1, 0, from_needed)), where);
   if (to_needed != rows * blocks) { std::memset(to, 0, static_cast<size_t>(to_needed)); }
+  bool const streams = to_needed >= detail::streamed_copy_bytes &&
+                       detail::is_streamable(to, std_types::is_same<To, linear_scales>::value ? blocks : 0);
   int64_t const tiles = (rows + 127) / 128;
   for_each_part(execution, tiles, 1 + 65536 / (128 * blocks), [&](int64_t first, int64_t last) {
     int64_t const last_row = last * 128 < rows ? last * 128 : rows;
     constexpr bool is_pair =
         std_types::is_same<From, linear_scales>::value != std_types::is_same<To, linear_scales>::value;
-    constexpr bool has_tiles =
-        std_types::is_same<From, tiled_128x4_scales>::value || std_types::is_same<To, tiled_128x4_scales>::value;
-    if constexpr (is_pair && has_tiles) {
-      detail::relayout_tiles<From, To>(from, to, first * 128, last_row, blocks);
+    if constexpr (is_pair && detail::transposed_groups<From> + detail::transposed_groups < To >> 0) {
+      if (streams) {
+        detail::relayout_tiles<From, To, true>(from, to, first * 128, last_row, blocks);
+        detail::end_word_streams();
+      } else {
+        detail::relayout_tiles<From, To, false>(from, to, first * 128, last_row, blocks);
+      }
     } else {
       detail::relayout_rows<From, To>(from, to, first * 128, last_row, blocks);
     }

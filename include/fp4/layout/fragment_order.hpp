@@ -32,7 +32,7 @@ struct tiled_codes {
   static constexpr int tile_rows = Tile::rows;
   static constexpr int tile_columns = Tile::columns;
   static constexpr int tile_bytes = Tile::rows * Tile::columns / 2;
-  static constexpr int alignment = Tile::alignment;  ///< of the first byte
+  static constexpr int alignment = 16;  ///< of the first byte, for loads of 16 bytes and bulk copies
 
   /// Size of [rows, columns] codes, padding to whole tiles included.
   [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t bytes(int64_t rows, int64_t columns) noexcept {
@@ -59,7 +59,7 @@ struct tiled_codes {
 /// 16 x 64 codes: 16 / Fragment::rows fragments whose registers lie together for each lane.
 template <class Fragment>
 struct fragment_tile {
-  static constexpr int rows = 16, columns = 64, alignment = 16;
+  static constexpr int rows = 16, columns = 64;
 
   [[nodiscard]] FP4_HD FP4_INLINE static constexpr int offset(int row, int column) noexcept {
     fragment_place const at = Fragment::place(row % Fragment::rows, column);

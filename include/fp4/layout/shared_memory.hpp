@@ -52,10 +52,9 @@ struct k_major_shared {
     return {offset % column_of_atoms / atom_bytes * atom_rows + inside / row_bytes,
             offset / column_of_atoms * atom_columns + inside % row_bytes * 2};
   }
-  /// Exchanges the 16-byte chunks of an atom; its own inverse.
+  /// Exchanges the 16-byte chunks of an atom: bits 4 to 6 of an offset in it ^= bits 7 to 9. Its own inverse.
   [[nodiscard]] FP4_HD FP4_INLINE static constexpr int64_t swizzled(int64_t inside) noexcept {
-    constexpr int64_t chunks = row_bytes / 16;
-    return inside ^ ((inside >> 7 & (chunks - 1)) << 4);
+    return inside ^ (inside / 128 * 16);
   }
 };
 
@@ -67,7 +66,7 @@ struct shared_tile {
   using map = k_major_shared<Mode>;
   static_assert(Rows > 0 && Rows % map::atom_rows == 0, "a tile has whole groups of 8 rows");
   static_assert(Columns > 0 && Columns % map::atom_columns == 0, "a tile has whole atoms along k");
-  static constexpr int rows = Rows, columns = Columns, alignment = map::alignment;
+  static constexpr int rows = Rows, columns = Columns;
 
   [[nodiscard]] FP4_HD FP4_INLINE static constexpr int offset(int row, int column) noexcept {
     return static_cast<int>(map::offset(row, column, Rows));
@@ -81,8 +80,8 @@ struct shared_tile {
 }  // namespace detail
 
 /// A matrix of codes as tcgen05's tiles: Rows x Columns codes each, byte for byte what shared memory holds, so that a
-/// plain bulk copy brings one there. Tiles follow each other along k first. Its scales are tiled_128x4_scales, of which
-/// tcgen05.cp reads 512 bytes for 128 rows and k = 64.
+/// plain bulk copy brings one there (to an address that is a multiple of shared::alignment). Tiles follow each other
+/// along k first. Its scales are tiled_128x4_scales, of which tcgen05.cp reads 512 bytes for 128 rows and k = 64.
 template <swizzle Mode = swizzle::bytes_128, int Rows = 128, int Columns = 2 * static_cast<int>(Mode)>
 struct tcgen05_codes : detail::tiled_codes<detail::shared_tile<Mode, Rows, Columns>> {
   using shared = k_major_shared<Mode>;

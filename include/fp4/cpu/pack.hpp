@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../layout/packed_view.hpp"
+#include "detail/tiles.hpp"
+#include "relayout.hpp"
+
+namespace fp4::cpu {
+namespace detail {
+
+/// The codes of a matrix, [rows, cols], and the same in tiles.
+template <bool ToTiles, class Codes>
+struct code_move {
+  using row_byte = typename tile_direction<ToTiles>::row_byte;
+  using tile_byte = typename tile_direction<ToTiles>::tile_byte;
+
+  row_byte* matrix;
+  int64_t stride;     ///< bytes from row to row
+  int64_t row_bytes;  ///< bytes of a row: those that exist, or that are to be written
+  int64_t rows;
+  int64_t cols;
+  tile_byte* tiles;
+
+  /// Rows of tiles [first, last).
+  template <bool Streams>
+  void run(int64_t first, int64_t last) const noexcept {
+    using wide = typename code_units<Codes>::wide;
+    using narrow = typename code_units<Codes>::narrow;
+    constexpr int64_t wide_columns = 2 * wide::parts * wide::part_bytes, narrow_columns = 2 * narrow::part_bytes;
+    int64_t const columns_end = fp4::detail::round_up_to(cols, Codes::tile_columns);
+    for (int64_t row = first * Codes::tile_rows; row < last * Codes::tile_rows; row += wide::rows) {
+      int64_t column = 0;
+      if (row + wide::rows <= rows) {
+        for (; column + wide_columns <= cols; column += wide_columns) {
+          tile_byte* parts[wide::parts];
+          for (int i = 0; i < wide::parts; ++i) {
+            parts[i] = tiles + wide::offset(row, column + i * narrow_columns, cols);
+          }
+          wide::template move<ToTiles, Streams>(matrix + row * stride + column / 2, stride, parts);
+        }
+      }
+      for (; column < columns_end; column += narrow_columns) { move_edge<narrow>(row, column); }
+    }
+  }
+
+ private:
+  /// A unit that is partly padding, by way of a buffer: padding becomes 0 in both directions.
+  template <class Unit>
+  void move_edge(int64_t row, int64_t column) const noexcept {
+    uint8_t buffer[Unit::rows * Unit::part_bytes] = {};
+    int64_t const rows_left = rows - row < Unit::rows ? rows - row : Unit::rows;
+    tile_byte* const part[1] = {tiles + Unit::offset(row, column, cols)};
+    if constexpr (ToTiles) {
+      for (int64_t r = 0; r < rows_left; ++r) {
+        copy_codes(buffer + r * Unit::part_bytes, row + r, column, Unit::part_bytes);
+      }
+      Unit::template move<true, false>(buffer, Unit::part_bytes, part);
+    } else {
+      int64_t const bytes_left = row_bytes - column / 2 < Unit::part_bytes ? row_bytes - column / 2 : Unit::part_bytes;
+      if (bytes_left <= 0 || rows_left <= 0) { return; }
+      Unit::template move<false, false>(buffer, Unit::part_bytes, part);
+      for (int64_t r = 0; r < rows_left; ++r) {
+        uint8_t* const to = matrix + (row + r) * stride + column / 2;
+        std::memcpy(to, buffer + r * Unit::part_bytes, static_cast<size_t>(bytes_left));
+        clear_from(to, cols - column, bytes_left);
+      }
+    }
+  }
+  /// The codes of a row from `column` on that exist.
+  void copy_codes(uint8_t* to, int64_t row, int64_t column, int64_t most) const noexcept {
+    int64_t const there = (cols - column + 1) / 2 < most ? (cols - column + 1) / 2 : most;
+    if (there <= 0) { return; }
+    std::memcpy(to, matrix + row * stride + column / 2, static_cast<size_t>(there));
+    clear_from(to, cols - column, there);
+  }
+  /// Codes from number `count` on become 0.
+  static void clear_from(uint8_t* codes, int64_t count, int64_t bytes) noexcept {
+    if (count >= 2 * bytes) { return; }
+    if (count < 0) { count = 0; }
+    if (count % 2 != 0) { codes[count / 2] = static_cast<uint8_t>(codes[count / 2] & 0xF); }
+    int64_t const first = (count + 1) / 2;
+    std::memset(codes + first, 0, static_cast<size_t>(bytes - first));
+  }
+};
+
+template <bool ToTiles, class Codes, class Execution>
+void move_codes(code_move<ToTiles, Codes> const& move, bool streams, Execution execution) {
+  int64_t const units = (move.rows + Codes::tile_rows - 1) / Codes::tile_rows;
+  fp4::detail::for_each_part(execution, units, 1 + 65536 / (Codes::tile_rows * move.cols),
+                             [&](int64_t first, int64_t last) {
+                               if (streams) {
+                                 move.template run<true>(first, last);
+                                 end_word_streams();
+                               } else {
+                                 move.template run<false>(first, last);
+                               }
+                             });
+}
+
+/// What pack and unpack ask for besides two views that are right in themselves.
+template <class Rows, class Tiles, class Written, class Read>
+check_result check_move(Rows const& rows, Tiles const& tiles, Written const& to, Read const& from) noexcept {
+  using namespace fp4::detail;
+  if (auto const found = check_quantized(rows); !found.ok()) { return found; }
+  if (auto const found = fp4::check(tiles); !found.ok()) { return found; }
+  if (to.rows != from.rows) { return broken(errc::shape_mismatch, as_double(to.rows), as_double(from.rows)); }
+  if (to.cols != from.cols) { return broken(errc::shape_mismatch, as_double(to.cols), as_double(from.cols)); }
+  address_range const row_codes =
+      rows_range(rows.codes, rows.rows, rows.code_stride, Rows::format::row_bytes(rows.cols));
+  address_range const row_scales = rows_range(rows.scales, 1, 0, rows.scale_bytes_needed());
+  address_range const tile_codes = rows_range(tiles.codes, 1, 0, tiles.code_bytes_needed());
+  address_range const tile_scales = rows_range(tiles.scales, 1, 0, tiles.scale_bytes_needed());
+  bool const meet = row_codes.overlaps(tile_codes) || row_codes.overlaps(tile_scales) ||
+                    row_scales.overlaps(tile_codes) || row_scales.overlaps(tile_scales);
+  bool const writes_tiles = std_types::is_same<Written, Tiles>::value;
+  if (meet || (writes_tiles ? tile_codes.overlaps(tile_scales) : row_codes.overlaps(row_scales))) {
+    return broken(errc::overlapping_output, 0, 0);
+  }
+  return {};
+}
+
+}  // namespace detail
+
+/// Every precondition of pack(from, to).
+template <class Format, class From, class Byte, class Codes, class To>
+check_result check_pack(quantized_view<Format, From, Byte> from, packed_view<Format, Codes, To> to) noexcept {
+  return detail::check_move(from, to, to, from);
+}
+
+/// Every precondition of unpack(from, to).
+template <class Format, class Codes, class From, class Byte, class To>
+check_result check_unpack(packed_view<Format, Codes, From, Byte> from, quantized_view<Format, To> to) noexcept {
+  return detail::check_move(to, from, to, from);
+}
+
+/// Brings a quantized matrix into the order of a tensor-core instruction, codes and scales together: weights, once.
+///
+/// \param from  codes in rows and scales in any layout, [rows, cols]; for B that is [n, k].
+/// \param to    the same shape; padding to whole tiles is written as 0, codes and scales.
+/// \throws precondition_error when check_pack(from, to) finds anything; then nothing was written.
+/// \note   Moves words and changes none: unpack gives the same bytes back. Near the speed of memcpy. What lies in
+/// `from`
+///         past its columns is not looked at.
+template <class Format, class From, class Byte, class Codes, class To, class Execution = default_execution>
+void pack(quantized_view<Format, From, Byte> from, packed_view<Format, Codes, To> to, Execution execution = {}) {
+  constexpr char const* where = "fp4::cpu::pack";
+  require(check_pack(from, to), where);
+  require(check(execution), where);
+  if (from.rows == 0 || from.cols == 0) { return; }
+  detail::code_move<true, Codes> const move{from.codes, from.code_stride, Format::row_bytes(from.cols),
+                                            from.rows,  from.cols,        to.codes};
+  detail::move_codes(move, to.code_bytes_needed() >= detail::streamed_copy_bytes, execution);
+  relayout_scales<From, To>(from.scales, from.scale_bytes, to.scales, to.scale_bytes, from.rows, from.blocks_per_row(),
+                            execution);
+}
+
+/// The way back: codes in rows of Format::row_bytes(cols) bytes whose padding is 0, scales in any layout.
+/// \throws precondition_error when check_unpack(from, to) finds anything; then nothing was written.
+template <class Format, class Codes, class From, class Byte, class To, class Execution = default_execution>
+void unpack(packed_view<Format, Codes, From, Byte> from, quantized_view<Format, To> to, Execution execution = {}) {
+  constexpr char const* where = "fp4::cpu::unpack";
+  require(check_unpack(from, to), where);
+  require(check(execution), where);
+  if (to.rows == 0 || to.cols == 0) { return; }
+  detail::code_move<false, Codes> const move{to.codes, to.code_stride, Format::row_bytes(to.cols),
+                                             to.rows,  to.cols,        from.codes};
+  bool const streams =
+      to.code_bytes_needed() >= detail::streamed_copy_bytes && detail::is_streamable(to.codes, to.code_stride);
+  detail::move_codes(move, streams, execution);
+  relayout_scales<From, To>(from.scales, from.scale_bytes, to.scales, to.scale_bytes, to.rows, to.blocks_per_row(),
+                            execution);
+}
+
+}  // namespace fp4::cpu
