@@ -55,6 +55,29 @@ operation scale_relayout() {
   return {"scales_to_128x4", "bytes", 2, 2, limit::copy, true, run};
 }
 
+/// A quantized matrix of seven times the columns, 3.9375 bytes for each value of the problem, to fragment order or
+/// back.
+template <class Codes, bool Packs>
+operation packing(char const* name) {
+  auto const run = [](problem const& p, int threads) {
+    auto* const in = const_cast<std::uint8_t*>(reinterpret_cast<std::uint8_t const*>(p.fp32));  // read alone
+    auto* const out = reinterpret_cast<std::uint8_t*>(p.out);
+    std::int64_t const cols = 7 * p.cols, codes = p.rows * cols / 2, scales = p.rows * cols / 16;
+    fp4::quantized_view<fp4::nvfp4> const rows(Packs ? in : out, (Packs ? in : out) + codes, scales, p.rows, cols);
+    auto* const tiles = Packs ? out : in;
+    fp4::packed_view<fp4::nvfp4, Codes, fp4::tiled_32x4_scales> const packed(tiles, codes, tiles + codes, scales,
+                                                                             p.rows, cols);
+    with_threads(threads, [&](auto execution) {
+      if constexpr (Packs) {
+        fp4::cpu::pack(rows, packed, execution);
+      } else {
+        fp4::cpu::unpack(packed, rows, execution);
+      }
+    });
+  };
+  return {name, "bytes", 3.9375, 3.9375, limit::copy, false, run};
+}
+
 template <class T>
 void add_operations(std::vector<operation>& list) {
   list.push_back(dequantization<T>());
@@ -71,6 +94,9 @@ std::vector<operation> other_operations() {
   add_operations<fp4::bfloat16>(list);
   add_operations<fp4::float16>(list);
   list.push_back(scale_relayout());
+  list.push_back(packing<fp4::fragment_codes_a, true>("pack_a"));
+  list.push_back(packing<fp4::fragment_codes_b, true>("pack_b"));
+  list.push_back(packing<fp4::fragment_codes_a, false>("unpack_a"));
   return list;
 }
 

@@ -62,7 +62,10 @@ comparison const comparisons[] = {
     {"amax", "fp32", read_limit},
     {"hadamard_16", "fp32", copy_limit},
     {"hadamard_128", "fp32", copy_limit},
-    {"scales_to_128x4", "bytes", copy_limit, {0.55, 0.55}, {0.65, 0.65}},
+    {"scales_to_128x4", "bytes", copy_limit, {0.60, 0.60}, {0.70, 0.70}},
+    {"pack_a", "bytes", copy_limit, {0.70, 0.70}, {0.85, 0.85}},
+    {"pack_b", "bytes", copy_limit, {0.70, 0.70}, {0.85, 0.85}},
+    {"unpack_a", "bytes", copy_limit},
     {"limit/memcpy", "fp32", read_limit},
     {"limit/write", "fp32", write_limit},
 };
