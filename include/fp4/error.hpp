@@ -37,6 +37,29 @@ enum class errc {
   bad_thread_count,
   code_buffer_too_small,
   misaligned_codes,
+  bad_thread_id,
+  bad_byte_id,
+  bad_cta_group,
+  bad_mma_m,
+  bad_mma_n,
+  bad_mma_k,
+  mma_k_needs_sm_103,
+  bad_scale_vector,
+  scale_vector_needs_e8m0,
+  bad_scale_id,
+  shared_offset_too_large,
+  misaligned_shared_matrix,
+  misaligned_swizzle_atom,
+  misaligned_tensor,
+  bad_tensor_size,
+  odd_tensor_columns,
+  bad_tensor_stride,
+  bad_box,
+  bad_box_columns,
+  box_wider_than_swizzle,
+  cublaslt_k,
+  cublaslt_m,
+  cublaslt_output,
 };
 
 /// The rule as a sentence without its capital and full stop: "the row stride must be at least the number of columns".
@@ -71,6 +94,29 @@ enum class errc {
     case errc::bad_thread_count: return "the number of threads must not be negative";
     case errc::code_buffer_too_small: return "the code buffer must hold the whole padded layout";
     case errc::misaligned_codes: return "packed codes must begin at a multiple of 16 bytes";
+    case errc::bad_thread_id: return "a thread-id must be 0 or 1 for A, and 0 to 3 for B";
+    case errc::bad_byte_id: return "a byte-id must be 0 for 4X, 0 or 2 for 2X, and 0 to 3 for 1X";
+    case errc::bad_cta_group: return "cta_group must be 1 or 2";
+    case errc::bad_mma_m: return "M must be 128, or 256 with cta_group 2";
+    case errc::bad_mma_n: return "N must be a multiple of 8 from 8 to 256, and of 16 with cta_group 2 or K = 96";
+    case errc::bad_mma_k: return "K of one instruction must be 64, or 96";
+    case errc::mma_k_needs_sm_103: return "K of one instruction must be 64 but on sm_103, which also has 96";
+    case errc::bad_scale_vector: return "kind::mxf4nvf4 must have 2 or 4 scales for 64 elements";
+    case errc::scale_vector_needs_e8m0: return "scales of blocks of 32 must be ue8m0";
+    case errc::bad_scale_id: return "a scale id must be 0, or 2 where two steps share a word";
+    case errc::shared_offset_too_large: return "addresses and offsets in shared memory must be below 2^18";
+    case errc::misaligned_shared_matrix: return "addresses and offsets in shared memory must be multiples of 16";
+    case errc::misaligned_swizzle_atom: return "a swizzle atom must begin at a multiple of its size";
+    case errc::misaligned_tensor: return "a tensor in global memory must begin at a multiple of 16 bytes";
+    case errc::bad_tensor_size: return "a dimension of a tensor map must be from 1 to 2^32";
+    case errc::odd_tensor_columns: return "packed codes in a tensor map must have an even number of columns";
+    case errc::bad_tensor_stride: return "the row stride of a tensor map must be a multiple of 16 bytes below 2^40";
+    case errc::bad_box: return "a side of a box must be from 1 to 256";
+    case errc::bad_box_columns: return "a row of a box must be a multiple of 16 bytes, 32 codes";
+    case errc::box_wider_than_swizzle: return "a row of a box must not be longer than a row of the swizzle atom";
+    case errc::cublaslt_k: return "K must be a multiple of 32 for cublasLt";
+    case errc::cublaslt_m: return "M must be a multiple of 16 bytes of the result for cublasLt";
+    case errc::cublaslt_output: return "results of cublasLt must have 4, 16 or 32 bits";
   }
   return "unknown rule";
 }

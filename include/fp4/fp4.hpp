@@ -11,6 +11,7 @@
 #include "cpu/relayout.hpp"
 #include "cpu/rescale.hpp"
 #include "cpu/transform.hpp"
+#include "layout/descriptor_checks.hpp"
 #include "layout/fragment_order.hpp"
 #include "layout/gguf.hpp"
 #include "layout/shared_memory.hpp"
