@@ -46,6 +46,43 @@ using std_types::uint8_t;
 #define FP4_CUDA_COMPILER 0
 #endif
 
+// What the device that is being compiled for has. Only the bodies of device functions may depend on it: declarations
+// and host code are compiled once for all devices. Each is 0 in host code.
+//   FP4_DEVICE_E2M1             cvt.rn to and from e2m1x2: every Blackwell as `a` or `f` target
+//   FP4_DEVICE_STOCHASTIC_E2M1  cvt.rs to e2m1x4: sm_100a and sm_103a
+//   FP4_DEVICE_E4M3             cvt.rn to and from e4m3x2
+//   FP4_DEVICE_XORSIGN          min and max with .xorsign.abs
+//   FP4_DEVICE_F32X2            arithmetic on pairs of floats, min and max of three
+#if defined(__CUDA_ARCH__)
+#define FP4_DEVICE_CODE 1
+#if defined(__CUDA_ARCH_FAMILY_SPECIFIC__)
+#define FP4_DEVICE_FAMILY __CUDA_ARCH_FAMILY_SPECIFIC__
+#elif defined(__CUDA_ARCH_FEAT_SM100_ALL) || defined(__CUDA_ARCH_FEAT_SM101_ALL) || defined(__CUDA_ARCH_FEAT_SM120_ALL)
+#define FP4_DEVICE_FAMILY __CUDA_ARCH__  // CUDA 12.8
+#else
+#define FP4_DEVICE_FAMILY 0
+#endif
+#if defined(__CUDA_ARCH_SPECIFIC__)
+#define FP4_DEVICE_SPECIFIC __CUDA_ARCH_SPECIFIC__
+#elif defined(__CUDA_ARCH_FEAT_SM100_ALL)
+#define FP4_DEVICE_SPECIFIC 1000
+#else
+#define FP4_DEVICE_SPECIFIC 0
+#endif
+#define FP4_DEVICE_E2M1 (FP4_DEVICE_FAMILY >= 1000 && FP4_DEVICE_FAMILY < 1300)
+#define FP4_DEVICE_STOCHASTIC_E2M1 (FP4_DEVICE_SPECIFIC == 1000 || FP4_DEVICE_SPECIFIC == 1030)
+#define FP4_DEVICE_E4M3 (__CUDA_ARCH__ >= 890)
+#define FP4_DEVICE_XORSIGN (__CUDA_ARCH__ >= 860)
+#define FP4_DEVICE_F32X2 (__CUDA_ARCH__ >= 1000)
+#else
+#define FP4_DEVICE_CODE 0
+#define FP4_DEVICE_E2M1 0
+#define FP4_DEVICE_STOCHASTIC_E2M1 0
+#define FP4_DEVICE_E4M3 0
+#define FP4_DEVICE_XORSIGN 0
+#define FP4_DEVICE_F32X2 0
+#endif
+
 #if defined(_MSC_VER) && !defined(__clang__)
 #define FP4_INLINE __forceinline
 #define FP4_NOINLINE __declspec(noinline)

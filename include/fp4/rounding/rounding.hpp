@@ -37,10 +37,11 @@ struct stochastic {
   int64_t first_block = 0;     ///< Of this matrix's rows in the whole one's.
   int64_t blocks_per_row = 0;  ///< Of the whole matrix; 0 means that this matrix is whole.
 
-  explicit constexpr stochastic(uint64_t seed_, uint64_t stream_ = 0) noexcept : seed(seed_), stream(stream_) {}
+  FP4_HD explicit constexpr stochastic(uint64_t seed_, uint64_t stream_ = 0) noexcept : seed(seed_), stream(stream_) {}
 
   /// The same draw, for a shard.
-  [[nodiscard]] constexpr stochastic at(int64_t row, int64_t block, int64_t whole_blocks_per_row) const noexcept {
+  [[nodiscard]] FP4_HD constexpr stochastic at(int64_t row, int64_t block,
+                                               int64_t whole_blocks_per_row) const noexcept {
     stochastic shard = *this;
     shard.first_row = row, shard.first_block = block, shard.blocks_per_row = whole_blocks_per_row;
     return shard;

@@ -14,7 +14,7 @@ namespace fp4 {
   if (scale.made_from() != tensor_scale::source::amax) { return scale.encode(); }
   float amax = scale.stored();
   detail::at_least(amax, detail::float_min_normal);
-  float const factor = scale.range() / amax;
+  float const factor = detail::quotient(scale.range(), amax);
   uint32_t const bits = detail::float_bits(factor);
   if (bits == 0 || bits >= detail::infinity_bits) { return 1.0f; }
   return factor;
@@ -29,7 +29,7 @@ struct torchao_tensor {
   float inverse_decode;
 
   FP4_HD explicit constexpr torchao_tensor(tensor_scale scale) noexcept
-      : decode(scale.decode()), inverse_decode(1.0f / decode) {}
+      : decode(scale.decode()), inverse_decode(quotient(1.0f, decode)) {}
 
   template <class F>
   FP4_HD FP4_INLINE void scale_value(F& v) const noexcept {
@@ -53,7 +53,10 @@ struct modelopt_tensor {
 
   template <class F>
   FP4_HD FP4_INLINE void scale_value(F& v) const noexcept {
-    v /= 6.0f * decode;
+    F divisor;
+    fill(divisor, decode);
+    divisor *= 6.0f;
+    v /= divisor;
     replace_where_at_most(v, v, 0.0f, 1.0f);
     at_least(v, 0.001953125f);
     limit(v, 448.0f);
@@ -68,7 +71,7 @@ struct modelopt_static_tensor : modelopt_tensor {
   float amax_sixth;
 
   FP4_HD explicit constexpr modelopt_static_tensor(tensor_scale scale) noexcept
-      : modelopt_tensor(scale), amax_sixth(scale.amax() / 6.0f) {}
+      : modelopt_tensor(scale), amax_sixth(quotient(scale.amax(), 6.0f)) {}
 
   template <class F>
   FP4_HD FP4_INLINE void scale_value(F& v) const noexcept {

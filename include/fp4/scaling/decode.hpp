@@ -18,7 +18,7 @@ struct block_decoder {
       : rule(decoding),
         from_amax(scale.made_from() == tensor_scale::source::amax),
         tensor(1.0f),
-        per_range(1.0f / scale.range()) {
+        per_range(detail::quotient(1.0f, scale.range())) {
     switch (decoding) {
       case decode_rule::amax_over_range:
         tensor = scale.decode();
@@ -30,7 +30,7 @@ struct block_decoder {
       case decode_rule::block_only: break;
       case decode_rule::tensor_only:
         tensor = scale.decode();
-        if (from_amax) { tensor = 1.0f / scale.encode(); }
+        if (from_amax) { tensor = detail::quotient(1.0f, scale.encode()); }
         break;
     }
   }

@@ -21,7 +21,7 @@ struct serving_tensor {
   float inverse_encode;
 
   FP4_HD explicit constexpr serving_tensor(tensor_scale scale) noexcept
-      : encode(scale.encode()), inverse_encode(1.0f / encode) {}
+      : encode(scale.encode()), inverse_encode(quotient(1.0f, encode)) {}
 
   template <class F>
   FP4_HD FP4_INLINE void scale_value(F& v) const noexcept {

@@ -42,8 +42,8 @@ class tensor_scale {
   [[nodiscard]] FP4_HD constexpr float amax() const noexcept {
     switch (source_) {
       case source::amax: return value_;
-      case source::encode: return range_ / value_;
-      default: return value_ * range_;
+      case source::encode: return detail::quotient(range_, value_);
+      default: return detail::scaled_by(value_, range_);
     }
   }
 
@@ -51,8 +51,7 @@ class tensor_scale {
   [[nodiscard]] FP4_HD constexpr float encode() const noexcept {
     if (source_ == source::encode) { return value_; }
     if (source_ == source::amax && no_scale()) { return 1.0f; }
-    float factor = 1.0f / value_;
-    if (source_ == source::amax) { factor = range_ / value_; }
+    float factor = detail::quotient(source_ == source::amax ? range_ : 1.0f, value_);
     detail::limit(factor, detail::float_max);
     return factor;
   }
@@ -62,9 +61,9 @@ class tensor_scale {
     if (source_ == source::decode) { return value_; }
     if (source_ == source::amax) {
       if ((detail::float_bits(value_) & detail::magnitude_mask) == 0) { return 1.0f; }
-      return bounded_amax() / range_;
+      return detail::quotient(bounded_amax(), range_);
     }
-    float factor = 1.0f / value_;
+    float factor = detail::quotient(1.0f, value_);
     detail::limit(factor, detail::float_max);
     return factor;
   }
@@ -73,7 +72,7 @@ class tensor_scale {
   /// largest encode factor.
   [[nodiscard]] FP4_HD constexpr float bounded_amax() const noexcept {
     float const a = amax();
-    float const least = range_ * 0x1p-64f * 0x1p-64f;
+    float const least = detail::scaled_by(detail::scaled_by(range_, 0x1p-64f), 0x1p-64f);
     uint32_t const bits = detail::float_bits(a);
     if (bits > 0 && bits < detail::float_bits(least)) { return least; }
     return a;

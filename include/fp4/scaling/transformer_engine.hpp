@@ -23,7 +23,7 @@ struct transformer_engine_multiplier {
   float inverse_encode;
 
   FP4_HD explicit constexpr transformer_engine_multiplier(tensor_scale scale) noexcept
-      : encode(scale.encode()), inverse_encode(1.0f / encode) {}
+      : encode(scale.encode()), inverse_encode(quotient(1.0f, encode)) {}
 
   template <class F>
   FP4_HD FP4_INLINE void factor(F& v, F const& /*amax*/, F const& /*value*/) const noexcept {
@@ -41,7 +41,7 @@ struct transformer_engine_tensor : transformer_engine_multiplier {
   float encode_sixth;
 
   FP4_HD explicit constexpr transformer_engine_tensor(tensor_scale scale) noexcept
-      : transformer_engine_multiplier(scale), encode_sixth(encode * one_sixth) {}
+      : transformer_engine_multiplier(scale), encode_sixth(scaled_by(encode, one_sixth)) {}
 
   template <class F>
   FP4_HD FP4_INLINE void scale_value(F& v) const noexcept {
