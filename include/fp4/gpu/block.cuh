@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// One block in a thread's registers -> its scale and codes, to call inside a kernel of one's own.
+
+#include "../choices.hpp"
+#include "block_values.cuh"
+#include "detail/random.cuh"
+#include "detail/scale.cuh"
+
+namespace fp4::gpu {
+
+/// Codes and scale of one block.
+template <class Format>
+struct block_codes {
+  /// Elements that share a scale; without block scales, what is encoded at a time.
+  static constexpr int elements = Format::has_block_scale ? Format::block_size : 16;
+
+  uint32_t word[elements * Format::storage_bits / 32];  ///< As in memory: element 0 in the lowest bits of word[0].
+  uint32_t scale;                                       ///< The scale's byte.
+
+  /// Clears the codes of elements `count` and after, which do not exist.
+  __device__ __forceinline__ void keep(int count) {
+    constexpr int per_word = 32 / Format::storage_bits;
+#pragma unroll
+    for (int i = 0; i < elements / per_word; ++i) {
+      int const left = count - i * per_word;
+      if (left < per_word) { word[i] &= left > 0 ? (1u << left * Format::storage_bits) - 1 : 0u; }
+    }
+  }
+};
+
+namespace detail {
+
+template <class Format, class Tensor>
+inline constexpr bool is_quick_v =
+    std_types::is_same<typename Format::element, e2m1>::value&& Tensor::elements == element_rule::multiply;
+
+/// Eight elements by whichever way is right for any number.
+template <class Format, class Tensor, class Rounding, class Values>
+__device__ __forceinline__ uint32_t encode_8(Tensor const& tensor, Rounding how, Values const& x, int first,
+                                             block_scale scale, float factor, uint32_t bits0, uint32_t bits1) {
+  float z[8];
+  if constexpr (Tensor::elements == element_rule::own) {
+    uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      typename Format::scale const code{static_cast<uint8_t>(scale.code)};
+      word |= uint32_t{tensor.element(x.at(first + i), code, how, element_bits(i < 4 ? bits0 : bits1, i % 4)).bits}
+              << 4 * i;
+    }
+    return word;
+  } else if constexpr (Tensor::elements == element_rule::multiply) {
+#pragma unroll
+    for (int i = 0; i < 8; i += 2) {
+      z[i] = x.at(first + i), z[i + 1] = x.at(first + i + 1);
+      ptx::mul_pair(z[i], z[i + 1], factor);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) { z[i] = scaled(tensor, x.at(first + i), factor); }
+  }
+  if constexpr (rounds_natively<Rounding>()) {
+    return round_natively<Rounding>(z, bits0, bits1);
+  } else {
+    return round_carefully(z, how, bits0, bits1);
+  }
+}
+
+/// Four elements of a format that takes a byte each.
+template <class Format, class Tensor, class Rounding, class Values>
+__device__ __forceinline__ uint32_t encode_4_bytes(Tensor const& tensor, Rounding how, Values const& x, int first,
+                                                   float factor) {
+  uint32_t word = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    word |= uint32_t{encode<typename Format::element>(scaled(tensor, x.at(first + i), factor), how).bits} << 8 * i;
+  }
+  return word;
+}
+
+/// Scale and codes, right for any number and NaN.
+template <class Format, class Tensor, class Factors, class Rounding, class Random, class Values>
+__device__ __forceinline__ void quantize_carefully(Tensor const& tensor, Factors const& factors, Rounding how,
+                                                   Random const& random, Values const& x, block_codes<Format>& out) {
+  float const amax = x.amax();
+  block_scale const scale = find_scale<Format>(tensor, amax, x);
+  float const factor = factors.exact(tensor, scale, amax);
+  out.scale = scale.code;
+  if constexpr (Format::storage_bits == 8) {
+#pragma unroll
+    for (int i = 0; i < block_codes<Format>::elements / 4; ++i) {
+      out.word[i] = encode_4_bytes<Format>(tensor, how, x, 4 * i, factor);
+    }
+  } else {
+#pragma unroll
+    for (int g = 0; g < block_codes<Format>::elements / 16; ++g) {
+      uint32x4 const bits = random(g);
+      out.word[2 * g] = encode_8<Format>(tensor, how, x, 16 * g, scale, factor, bits[0], bits[1]);
+      out.word[2 * g + 1] = encode_8<Format>(tensor, how, x, 16 * g + 8, scale, factor, bits[2], bits[3]);
+    }
+  }
+}
+
+template <class In, int N>
+__device__ __forceinline__ sign_bytes signs_at(block_values<In, N> const& x, int first, float const (&z)[8]) {
+  if constexpr (sizeof(In) == 2) {
+    uint32_t const* const w = x.word + first / 2;
+    return signs_of(w[0], w[1], w[2], w[3]);
+  } else {
+    return signs_of(z);
+  }
+}
+
+/// Scale and codes in software; false, with some codes in `out`, for the rare block that needs care: one with a NaN, or
+/// with numbers so large, or a tensor scale so extreme, that a short cut does not hold. There is no branch.
+template <class Format, class Tensor, class Factors, class Rounding, class Random, class Values>
+__device__ __forceinline__ bool quantize_quickly(Tensor const& tensor, Factors const& factors, Rounding how,
+                                                 Random const& random, Values const& x, block_codes<Format>& out) {
+  float const amax = x.template amax<true>();
+  block_scale const scale = find_scale<Format>(tensor, amax, x);
+  float const factor = factors.quick(tensor, scale, amax);
+  constexpr bool nearest = std_types::is_same<Rounding, nearest_even>::value;
+  float const bound = nearest ? nearest_bound * quick_scale() : __uint_as_float(fp4::detail::infinity_bits);
+  bool const holds = ptx::mul(amax, factor) < bound;
+  out.scale = scale.code;
+#pragma unroll
+  for (int g = 0; g < block_codes<Format>::elements / 16; ++g) {
+    uint32x4 const bits = random(g);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      int const first = 16 * g + 8 * h;
+      float z[8];
+#pragma unroll
+      for (int i = 0; i < 8; i += 2) {
+        z[i] = x.at(first + i), z[i + 1] = x.at(first + i + 1);
+        ptx::mul_pair(z[i], z[i + 1], factor);
+      }
+      out.word[2 * g + h] = round_quickly(z, signs_at(x, first, z), how, bits[2 * h], bits[2 * h + 1]);
+    }
+  }
+  return holds;
+}
+
+/// True where quantize_quickly is the first to try.
+template <class Format, class Tensor, class Rounding>
+__device__ constexpr bool has_quick_way() {
+  return is_quick_v<Format, Tensor> && Tensor::scales == scale_rule::rounded && !rounds_natively<Rounding>();
+}
+
+/// The usual way where it is right: see quantize_quickly.
+template <class Format, class Tensor, class Factors, class Rounding, class Random, class Values>
+__device__ __forceinline__ bool quantize_usually(Tensor const& tensor, Factors const& factors, Rounding how,
+                                                 Random const& random, Values const& x, block_codes<Format>& out) {
+  if constexpr (has_quick_way<Format, Tensor, Rounding>()) {
+    return quantize_quickly(tensor, factors, how, random, x, out);
+  } else {
+    quantize_carefully(tensor, factors, how, random, x, out);
+    return true;
+  }
+}
+
+}  // namespace detail
+
+/// Quantizes the block that a thread holds: the bytes of reference::quantize.
+///
+/// \param tensor  the scaling's formulas for the tensor, scaling.for_tensor<Format>(scale.with_range(range)). Make it
+///                once a kernel, on the host or on the device.
+/// \param how     nearest_even or toward_zero
+/// \param x       the block's values; what does not exist in memory is 0, and its codes are cleared by out.keep(count)
+template <class Format, class Tensor, class Rounding, class In>
+[[nodiscard]] __device__ __forceinline__ block_codes<Format> quantize_block(
+    Tensor const& tensor, Rounding how, block_values<In, block_codes<Format>::elements> const& x) {
+  static_assert(!is_stochastic_v<Rounding>, "stochastic rounding needs the block's position");
+  block_codes<Format> out;
+  detail::computed_factors<Format, Tensor> const factors;
+  if (!detail::quantize_usually(tensor, factors, how, detail::no_random{}, x, out)) {
+    detail::quantize_carefully(tensor, factors, how, detail::no_random{}, x, out);
+  }
+  return out;
+}
+
+/// Likewise, with stochastic rounding. `position` counts blocks of 16 in the whole matrix: row * blocks_per_row +
+/// block.
+template <class Format, class Tensor, class In>
+[[nodiscard]] __device__ __forceinline__ block_codes<Format> quantize_block(
+    Tensor const& tensor, stochastic how, uint64_t position, block_values<In, block_codes<Format>::elements> const& x) {
+  auto const random = [&](int g) { return block_bits(how.seed, how.stream, position + static_cast<uint64_t>(g)); };
+  block_codes<Format> out;
+  detail::computed_factors<Format, Tensor> const factors;
+  if (!detail::quantize_usually(tensor, factors, how, random, x, out)) {
+    detail::quantize_carefully(tensor, factors, how, random, x, out);
+  }
+  return out;
+}
+
+}  // namespace fp4::gpu

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Instructions by name: the only file with inline assembly. Arithmetic here is rounded as PTX says and keeps
+/// subnormals, whatever -use_fast_math or -fmad ask for. min and max return the number where one operand is NaN.
+
+#include "../../format/half.hpp"
+
+namespace fp4::gpu::detail::ptx {
+
+// --- fp32 ----------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ float mul(float a, float b) {
+  float d;
+  asm("mul.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+__device__ __forceinline__ float add(float a, float b) {
+  float d;
+  asm("add.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+__device__ __forceinline__ float sub(float a, float b) {
+  float d;
+  asm("sub.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+__device__ __forceinline__ float div(float a, float b) {
+  float d;
+  asm("div.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+__device__ __forceinline__ float fma(float a, float b, float c) {
+  float d;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
+  return d;
+}
+/// Rounded toward zero.
+__device__ __forceinline__ float fma_rz(float a, float b, float c) {
+  float d;
+  asm("fma.rz.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
+  return d;
+}
+__device__ __forceinline__ float min(float a, float b) {
+  float d;
+  asm("min.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+__device__ __forceinline__ float max(float a, float b) {
+  float d;
+  asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+__device__ __forceinline__ float abs(float a) {
+  float d;
+  asm("abs.f32 %0, %1;" : "=f"(d) : "f"(a));
+  return d;
+}
+/// True for a < b; false where one is NaN. Subnormals count.
+__device__ __forceinline__ bool less(float a, float b) {
+  uint32_t d;
+  asm("{.reg .pred p; setp.lt.f32 p, %1, %2; selp.u32 %0, 1, 0, p;}" : "=r"(d) : "f"(a), "f"(b));
+  return d != 0;
+}
+
+/// The larger of |a| and `floor` > 0, with the sign of a. a is a number.
+__device__ __forceinline__ float at_least_in_magnitude(float a, float floor) {
+  float d;
+#if FP4_DEVICE_XORSIGN
+  asm("max.xorsign.abs.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(floor));
+#else
+  asm("{.reg .f32 t; abs.f32 t, %1; max.f32 t, t, %2; copysign.f32 %0, %1, t;}" : "=f"(d) : "f"(a), "f"(floor));
+#endif
+  return d;
+}
+/// The smaller of |a| and `bound` > 0, with the sign of a. a is a number.
+__device__ __forceinline__ float at_most_in_magnitude(float a, float bound) {
+  float d;
+#if FP4_DEVICE_XORSIGN
+  asm("min.xorsign.abs.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(bound));
+#else
+  asm("{.reg .f32 t; abs.f32 t, %1; min.f32 t, t, %2; copysign.f32 %0, %1, t;}" : "=f"(d) : "f"(a), "f"(bound));
+#endif
+  return d;
+}
+
+/// The larger magnitude, positive. NaN wins under KeepNan, else the number does.
+template <bool KeepNan>
+__device__ __forceinline__ float max_magnitude(float a, float b) {
+  float d;
+  if constexpr (KeepNan) {
+    asm("{.reg .f32 s, t; abs.f32 s, %1; abs.f32 t, %2; max.NaN.f32 %0, s, t;}" : "=f"(d) : "f"(a), "f"(b));
+  } else {
+    asm("{.reg .f32 s, t; abs.f32 s, %1; abs.f32 t, %2; max.f32 %0, s, t;}" : "=f"(d) : "f"(a), "f"(b));
+  }
+  return d;
+}
+
+/// {a0 * b, a1 * b}.
+__device__ __forceinline__ void mul_pair(float& a0, float& a1, float b) {
+#if FP4_DEVICE_F32X2
+  asm("{.reg .b64 s, t; mov.b64 s, {%0, %1}; mov.b64 t, {%2, %2}; mul.rn.f32x2 s, s, t; mov.b64 {%0, %1}, s;}"
+      : "+f"(a0), "+f"(a1)
+      : "f"(b));
+#else
+  a0 = mul(a0, b), a1 = mul(a1, b);
+#endif
+}
+
+// --- 16-bit floats, two in a word ----------------------------------------------------------------------------
+
+/// In each half the larger magnitude with some sign. NaN wins under KeepNan, else the number does.
+template <bool KeepNan>
+__device__ __forceinline__ uint32_t max_magnitude_x2(bfloat16, uint32_t a, uint32_t b) {
+  uint32_t d;
+#if FP4_DEVICE_XORSIGN
+  if constexpr (KeepNan) {
+    asm("max.NaN.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  } else {
+    asm("max.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  }
+#else
+  if constexpr (KeepNan) {
+    asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a & 0x7FFF7FFFu), "r"(b & 0x7FFF7FFFu));
+  } else {
+    asm("max.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a & 0x7FFF7FFFu), "r"(b & 0x7FFF7FFFu));
+  }
+#endif
+  return d;
+}
+template <bool KeepNan>
+__device__ __forceinline__ uint32_t max_magnitude_x2(float16, uint32_t a, uint32_t b) {
+  uint32_t d;
+#if FP4_DEVICE_XORSIGN
+  if constexpr (KeepNan) {
+    asm("max.NaN.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  } else {
+    asm("max.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  }
+#else
+  if constexpr (KeepNan) {
+    asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a & 0x7FFF7FFFu), "r"(b & 0x7FFF7FFFu));
+  } else {
+    asm("max.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a & 0x7FFF7FFFu), "r"(b & 0x7FFF7FFFu));
+  }
+#endif
+  return d;
+}
+
+/// The low or the high half as fp32, exactly.
+template <bool High>
+__device__ __forceinline__ float half_of(bfloat16, uint32_t word) {
+  return __uint_as_float(High ? word & 0xFFFF0000u : word << 16);
+}
+template <bool High>
+__device__ __forceinline__ float half_of(float16, uint32_t word) {
+  float d;
+  if constexpr (High) {
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; cvt.f32.f16 %0, h;}" : "=f"(d) : "r"(word));
+  } else {
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; cvt.f32.f16 %0, l;}" : "=f"(d) : "r"(word));
+  }
+  return d;
+}
+
+/// Both to nearest even, `low` in the low half.
+__device__ __forceinline__ uint32_t pack(bfloat16, float low, float high) {
+  uint32_t d;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+  return d;
+}
+__device__ __forceinline__ uint32_t pack(float16, float low, float high) {
+  uint32_t d;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+  return d;
+}
+
+// --- Conversions that not every device has -------------------------------------------------------------------
+
+#if FP4_DEVICE_E2M1
+/// Eight e2m1 codes, x[0] in the lowest nibble: nearest even, saturating, NaN gives 0x7.
+__device__ __forceinline__ uint32_t e2m1_x8(float const (&x)[8]) {
+  uint32_t d;
+  asm("{.reg .b8 a, b, c, d; cvt.rn.satfinite.e2m1x2.f32 a, %2, %1; cvt.rn.satfinite.e2m1x2.f32 b, %4, %3;\n"
+      "cvt.rn.satfinite.e2m1x2.f32 c, %6, %5; cvt.rn.satfinite.e2m1x2.f32 d, %8, %7; mov.b32 %0, {a, b, c, d};}"
+      : "=r"(d)
+      : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "f"(x[4]), "f"(x[5]), "f"(x[6]), "f"(x[7]));
+  return d;
+}
+/// Eight e2m1 codes to four words of two halves.
+__device__ __forceinline__ void from_e2m1_x8(uint32_t codes, uint32_t (&half2)[4]) {
+  asm("{.reg .b8 a, b, c, d; mov.b32 {a, b, c, d}, %4; cvt.rn.f16x2.e2m1x2 %0, a; cvt.rn.f16x2.e2m1x2 %1, b;\n"
+      "cvt.rn.f16x2.e2m1x2 %2, c; cvt.rn.f16x2.e2m1x2 %3, d;}"
+      : "=r"(half2[0]), "=r"(half2[1]), "=r"(half2[2]), "=r"(half2[3])
+      : "r"(codes));
+}
+#endif
+
+#if FP4_DEVICE_STOCHASTIC_E2M1
+/// Eight e2m1 codes, x[0] in the lowest nibble, by the bits of one word for each four.
+__device__ __forceinline__ uint32_t e2m1_x8_stochastic(float const (&x)[8], uint32_t bits0, uint32_t bits1) {
+  uint32_t d;
+  asm("{.reg .b16 l, h; cvt.rs.satfinite.e2m1x4.f32 l, {%4, %3, %2, %1}, %9;\n"
+      "cvt.rs.satfinite.e2m1x4.f32 h, {%8, %7, %6, %5}, %10; mov.b32 %0, {l, h};}"
+      : "=r"(d)
+      : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "f"(x[4]), "f"(x[5]), "f"(x[6]), "f"(x[7]), "r"(bits0), "r"(bits1));
+  return d;
+}
+#endif
+
+#if FP4_DEVICE_E4M3
+/// Four e4m3 codes, x0 in the lowest byte: nearest even, saturating, NaN gives 0x7F.
+__device__ __forceinline__ uint32_t e4m3_x4(float x0, float x1, float x2, float x3) {
+  uint32_t d;
+  asm("{.reg .b16 l, h; cvt.rn.satfinite.e4m3x2.f32 l, %2, %1; cvt.rn.satfinite.e4m3x2.f32 h, %4, %3;\n"
+      "mov.b32 %0, {l, h};}"
+      : "=r"(d)
+      : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
+  return d;
+}
+/// One e4m3 code.
+__device__ __forceinline__ uint32_t e4m3(float x) {
+  uint32_t d;
+  asm("{.reg .b16 l, h; mov.b16 h, 0; cvt.rn.satfinite.e4m3x2.f32 l, %2, %1; mov.b32 %0, {l, h};}"
+      : "=r"(d)
+      : "f"(x), "f"(0.0f));
+  return d;
+}
+/// Four e4m3 codes to two words of two halves.
+__device__ __forceinline__ void from_e4m3_x4(uint32_t codes, uint32_t (&half2)[2]) {
+  asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.rn.f16x2.e4m3x2 %0, l; cvt.rn.f16x2.e4m3x2 %1, h;}"
+      : "=r"(half2[0]), "=r"(half2[1])
+      : "r"(codes));
+}
+#endif
+
+// --- Memory --------------------------------------------------------------------------------------------------
+
+/// 16 bytes that nobody writes while the kernel runs.
+__device__ __forceinline__ uint4 load_16(void const* p) {
+  uint4 v;
+  asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
+
+/// Where a shared variable lies in the shared window.
+__device__ __forceinline__ uint32_t shared_address(void const* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+/// A float of shared memory that was written before the last barrier and stays.
+__device__ __forceinline__ float load_shared(uint32_t address) {
+  float v;
+  asm("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+  return v;
+}
+
+/// Hides from the compiler where a number comes from, so that it stays in its register.
+__device__ __forceinline__ void keep_in_register(uint32_t& x) { asm("" : "+r"(x)); }
+__device__ __forceinline__ void keep_in_register(int64_t& x) { asm("" : "+l"(x)); }
+
+}  // namespace fp4::gpu::detail::ptx

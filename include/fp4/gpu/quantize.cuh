@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "detail/quantize_rows.cuh"
+#include "error.cuh"
+
+namespace fp4::gpu {
+namespace detail {
+
+/// Thread blocks: across a row as many as it takes, down the rows no more than keep the device busy.
+inline dim3 grid_of(int64_t parts_across, int64_t rows, int warps_across, int multiprocessors) noexcept {
+  int64_t const across = (parts_across + warps_across - 1) / warps_across;
+  int const rows_at_once = warps_per_cta / warps_across;
+  int64_t const wanted = (rows + rows_at_once - 1) / rows_at_once;
+  int64_t const enough = 1 + int64_t{8} * multiprocessors / across;
+  int64_t const down = wanted < enough ? wanted : enough;
+  return {static_cast<unsigned>(across), static_cast<unsigned>(down < 65535 ? down : 65535), 1};
+}
+
+inline int warps_across(int64_t parts) noexcept {
+  int warps = 1;
+  while (warps < warps_per_cta && warps < parts) { warps *= 2; }
+  return warps;
+}
+
+template <class Layout>
+constexpr int64_t padded_rows(int64_t rows) noexcept {
+  return Layout::bytes(rows, 4) / 4;  // four blocks are a whole tile in every layout
+}
+template <class Layout>
+constexpr int64_t padded_blocks(int64_t blocks) noexcept {
+  return Layout::bytes(1, blocks) / Layout::bytes(1, 1) * (Layout::bytes(1, 1) == 1 ? 1 : 4);
+}
+
+/// The preconditions: those of every quantizer, and that a scale in device memory is not null.
+template <class In, class Format, class Layout, class Choices>
+check_result check_call(matrix_view<In> in, quantized_view<Format, Layout> out, scale_argument const& scale,
+                        Choices const& how) noexcept {
+  tensor_scale const known = scale.on_host();
+  if (auto const found = fp4::check(in, out, tensor_scales_view{&known, 1}, how); !found.ok()) { return found; }
+  if (Format::has_tensor_scale && scale.is_null()) { return fp4::detail::broken(errc::null_data, 0, 1); }
+  return {};
+}
+
+}  // namespace detail
+
+/// Quantizes a matrix on the device: the bytes of reference::quantize.
+///
+/// \param in      values in device memory, [rows, cols], any row stride, any alignment. Fastest where rows begin at
+///                multiples of 16 bytes and codes at multiples of 8.
+/// \param out     codes and block scales in device memory, fully overwritten, padding included.
+/// \param scale   a tensor_scale, or scale_argument::from_amax(pointer) and the like: read when the kernel runs.
+/// \param how     scaling and rounding. (Blocks along rows, without a transform.)
+/// \param stream  where the kernel is enqueued. No allocation, no synchronisation: it can be captured in a graph.
+/// \param random  seed and stream of stochastic rounding, if they lie in device memory.
+/// \throws precondition_error before anything is enqueued; gpu::error when the launch is refused.
+/// \note   Bit-exact on every device, for every launch shape, under every compiler flag. One pass: each value is read
+///         once.
+template <class In, class Format, class Layout, class... Options>
+void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scale_argument scale,
+                    choices<Options...> const& how, stream_argument stream = {}, random_argument random = {}) {
+  constexpr char const* where = "fp4::gpu::quantize_async";
+  using chosen = choices<Options...>;
+  using value = std_types::remove_const_t<In>;
+  using scaling = decltype(chosen::scaling);
+  using task = detail::rows_task<Format, Layout, value, scaling, decltype(chosen::rounding)>;
+  static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
+  static_assert(!chosen::is_2d && !chosen::is_columnwise && !is_transformed_v<decltype(chosen::transform)>,
+                "blocks along rows, without a transform");
+  require(detail::check_call(in, out, scale, how), where);
+  if (in.size() == 0) { return; }
+
+  tensor_scale const known = (Format::has_tensor_scale ? scale.on_host() : tensor_scale::from_amax(0.0f))
+                                 .with_range(how.scaling.template range<Format>());
+  if (!Format::has_tensor_scale) { scale = known; }
+  int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
+  uint64_t random_row = 0;
+  if constexpr (is_stochastic_v<decltype(chosen::rounding)>) {
+    int64_t const whole = how.rounding.blocks_per_row > 0 ? how.rounding.blocks_per_row : blocks;
+    random_row = static_cast<uint64_t>(whole) * (task::elements / 16);
+  }
+  bool const aligned = detail::is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(value)), 16) &&
+                       detail::is_aligned(out.codes, out.code_stride, 8);
+  int64_t const parts = (blocks + detail::blocks_per_warp - 1) / detail::blocks_per_warp;
+  task const work{in,
+                  out,
+                  blocks,
+                  Format::has_block_scale ? detail::padded_blocks<Layout>(blocks) : blocks,
+                  Format::has_block_scale ? detail::padded_rows<Layout>(in.rows) : in.rows,
+                  detail::warps_across(parts),
+                  aligned,
+                  how.scaling.template for_tensor<Format>(known),
+                  scale,
+                  how.scaling,
+                  how.rounding,
+                  random,
+                  random_row};
+  dim3 const grid = detail::grid_of(parts, work.padded_rows, work.warps_across, detail::multiprocessors(where));
+  detail::quantize_rows<task><<<grid, detail::threads_per_cta, 0, stream.get()>>>(work);
+  detail::check(cudaGetLastError(), where);
+}
+
+}  // namespace fp4::gpu
