@@ -42,8 +42,8 @@ def successors(code, labels, at):
     return [at + 1]
 
 
-def hot_path(code, labels, wanted):
-    kinds = [re.compile(r"\bLDG\.\S*(128|256)"), re.compile(r"\bSTG\.\S*(64|128|256)"), re.compile(r"\bF2FP\b")]
+def hot_path(code, labels, wanted, load):
+    kinds = [re.compile(load), re.compile(r"\bSTG\.\S*(64|128|256)"), re.compile(r"\bF2FP\b")]
     starts = [i for i, text in enumerate(code) if kinds[0].search(text)]
     best = None
     for start in starts[:1]:
@@ -78,6 +78,7 @@ def main():
     parser.add_argument("cubin")
     parser.add_argument("--elements", type=int, default=64)
     parser.add_argument("--loads", type=int, default=8)
+    parser.add_argument("--load", default=r"\bLDG\.\S*(128|256)", help="what counts as a wide load")
     parser.add_argument("--stores", type=int, default=4)
     parser.add_argument("--conversions", type=int, default=36)
     parser.add_argument("--nvdisasm", default="nvdisasm")
@@ -86,7 +87,7 @@ def main():
     args = parser.parse_args()
     worst = 0.0
     for name, code, labels in kernels(args.cubin, args.nvdisasm):
-        found = hot_path(code, labels, (args.loads, args.stores, args.conversions))
+        found = hot_path(code, labels, (args.loads, args.stores, args.conversions), args.load)
         if found is None:
             continue
         worst = max(worst, found[0] / args.elements)

@@ -7,22 +7,6 @@
 namespace fp4::gpu {
 namespace detail {
 
-/// Thread blocks: across a row as many as it takes, down the rows no more than keep the device busy.
-inline dim3 grid_of(int64_t parts_across, int64_t rows, int warps_across, int multiprocessors) noexcept {
-  int64_t const across = (parts_across + warps_across - 1) / warps_across;
-  int const rows_at_once = warps_per_cta / warps_across;
-  int64_t const wanted = (rows + rows_at_once - 1) / rows_at_once;
-  int64_t const enough = 1 + int64_t{8} * multiprocessors / across;
-  int64_t const down = wanted < enough ? wanted : enough;
-  return {static_cast<unsigned>(across), static_cast<unsigned>(down < 65535 ? down : 65535), 1};
-}
-
-inline int warps_across(int64_t parts) noexcept {
-  int warps = 1;
-  while (warps < warps_per_cta && warps < parts) { warps *= 2; }
-  return warps;
-}
-
 template <class Layout>
 constexpr int64_t padded_rows(int64_t rows) noexcept {
   return Layout::bytes(rows, 4) / 4;  // four blocks are a whole tile in every layout
@@ -81,13 +65,12 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
   }
   bool const aligned = detail::is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(value)), 16) &&
                        detail::is_aligned(out.codes, out.code_stride, 8);
-  int64_t const parts = (blocks + detail::blocks_per_warp - 1) / detail::blocks_per_warp;
   task const work{in,
                   out,
                   blocks,
                   Format::has_block_scale ? detail::padded_blocks<Layout>(blocks) : blocks,
                   Format::has_block_scale ? detail::padded_rows<Layout>(in.rows) : in.rows,
-                  detail::warps_across(parts),
+                  detail::warps_across(blocks),
                   aligned,
                   how.scaling.template for_tensor<Format>(known),
                   scale,
@@ -95,7 +78,8 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
                   how.rounding,
                   random,
                   random_row};
-  dim3 const grid = detail::grid_of(parts, work.padded_rows, work.warps_across, detail::multiprocessors(where));
+  dim3 const grid =
+      detail::grid_of(work.padded_blocks, work.padded_rows, work.warps_across, detail::multiprocessors(where));
   detail::quantize_rows<task><<<grid, detail::threads_per_cta, 0, stream.get()>>>(work);
   detail::check(cudaGetLastError(), where);
 }

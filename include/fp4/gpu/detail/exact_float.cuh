@@ -33,6 +33,13 @@ __device__ __forceinline__ void fill(exact_float& v, float x) { v.value = x; }
 /// As exact_float, for the value that is rounded to a scale code: the code saturates, so a limit of FLT_MAX does
 /// nothing.
 struct scale_float : exact_float {};
+__device__ __forceinline__ void to_magnitude_bits(int32_t& bits, scale_float const& v) {
+  to_magnitude_bits(bits, static_cast<exact_float const&>(v));
+}
+__device__ __forceinline__ void from_magnitude_bits(scale_float& v, int32_t const& bits) {
+  v.value = __int_as_float(bits);
+}
+__device__ __forceinline__ void fill(scale_float& v, float x) { v.value = x; }
 __device__ __forceinline__ void limit(scale_float& v, float most) {
   if (most < fp4::detail::float_max) { v.value = ptx::min(v.value, most); }
 }

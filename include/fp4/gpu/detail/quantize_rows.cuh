@@ -6,14 +6,9 @@
 
 #include "../arguments.cuh"
 #include "../block.cuh"
+#include "rows.cuh"
 
 namespace fp4::gpu::detail {
-
-inline constexpr int warps_per_cta = 8;
-inline constexpr int threads_per_cta = 32 * warps_per_cta;
-/// Blocks of a row that a thread takes at a time, 32 apart: a warp reads and writes without gaps.
-inline constexpr int blocks_per_thread = 4;
-inline constexpr int blocks_per_warp = 32 * blocks_per_thread;
 
 /// Everything that the kernel is told. Its types are the whole of what it is compiled for.
 template <class Format, class Layout, class In, class Scaling, class Rounding>
@@ -41,6 +36,8 @@ struct rows_task {
   random_argument random;
   uint64_t random_row;  ///< positions in a row of the whole matrix
 
+  __host__ __device__ int64_t rows() const { return in.rows; }
+  __host__ __device__ int64_t cols() const { return in.cols; }
   __device__ __forceinline__ tensor make_tensor() const {
     return scaling.template for_tensor<Format>(scale.read().with_range(scaling.template range<Format>()));
   }
@@ -79,38 +76,18 @@ class row_part {
     if constexpr (is_stochastic_v<rounding>) { how_ = task.random.read(task.how); }
   }
 
-  /// Where a row of whole, aligned blocks is read and written.
-  struct place {
-    value const* in;
-    uint8_t* codes;
-    uint8_t* scales;
-  };
+  using place = row_place<value const, uint8_t>;
   __device__ __forceinline__ place place_of(int64_t row) const {
     return {task_.in.row(row) + block_ * Task::elements, task_.out.code_row(row) + block_ * Task::code_bytes,
             task_.out.scales + layout::offset(row, block_, task_.blocks)};
   }
-  /// Bytes to the place `rows` further down, but for the scales of a tiled layout.
-  struct distance {
-    int64_t in, codes, scales;
-  };
-  __device__ __forceinline__ distance distance_of(int64_t rows) const {
-    distance d{rows * task_.in.stride * static_cast<int64_t>(sizeof(value)), rows * task_.out.code_stride,
-               rows * task_.blocks};
-    ptx::keep_in_register(d.in);
-    ptx::keep_in_register(d.codes);
-    if constexpr (is_linear) { ptx::keep_in_register(d.scales); }
-    return d;
+  __device__ __forceinline__ row_distance distance_of(int64_t rows) const {
+    return {rows * task_.in.stride, rows * task_.out.code_stride, rows * task_.blocks};
   }
-  /// To `row`, that far down.
-  __device__ __forceinline__ void move(place& at, distance const& by, int64_t row) const {
-    at.in = reinterpret_cast<value const*>(reinterpret_cast<char const*>(at.in) + by.in);
-    at.codes += by.codes;
-    if constexpr (is_linear) {
-      at.scales += by.scales;
-    } else {
-      at.scales = task_.out.scales + layout::offset(row, block_, task_.blocks);
-    }
+  __device__ __forceinline__ void find_scales(place& at, int64_t row) const {
+    at.scales = task_.out.scales + layout::offset(row, block_, task_.blocks);
   }
+  static constexpr bool is_linear = std_types::is_same<layout, linear_scales>::value;
 
   /// Blocks block_, block_ + 32, ... of a row, all of them whole and aligned. The bits of the result name those that
   /// have to be done again, by `other`.
@@ -119,7 +96,7 @@ class row_part {
     unsigned left = 0;
 #pragma unroll
     for (int u = 0; u < blocks_per_thread; ++u) {
-      values const x = values::load_aligned(at.in + u * 32 * Task::elements);
+      values const x = values::load_aligned(at.values + u * 32 * Task::elements);
       codes out;
       auto const words = [&](int g) { return random(groups * u + g); };
       if (!quantize_usually(tensor_, factors_, how_, words, x, out)) { left |= 1u << u; }
@@ -163,7 +140,6 @@ class row_part {
 
  private:
   static constexpr int groups = Task::elements / 16;
-  static constexpr bool is_linear = std_types::is_same<layout, linear_scales>::value;
 
   /// The words of one block, or of all that a thread takes at a time.
   template <bool All>
@@ -212,31 +188,10 @@ __global__ void __launch_bounds__(threads_per_cta, 4) quantize_rows(Task const _
   __shared__ alignas(16) unsigned char tensor_memory[sizeof(tensor_type)];
   tensor_type const tensor = tensor_of(task, tensor_memory);
 
-  int const warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  int const rows_at_once = warps_per_cta / task.warps_across;
-  int64_t const first_block = (int64_t{blockIdx.x} * task.warps_across + warp % task.warps_across) * blocks_per_warp;
-  bool const whole = task.aligned && (first_block + blocks_per_warp) * Task::elements <= task.in.cols;
+  int64_t const block = first_block_of(task.warps_across);
   auto const run = [&](auto factors) {
-    row_part<Task, decltype(factors)> const part(task, tensor, factors, first_block + lane);
-    int64_t const step = int64_t{gridDim.y} * rows_at_once;
-    int64_t row = int64_t{blockIdx.y} * rows_at_once + warp / task.warps_across;
-    auto const others = [&](unsigned left) {
-#pragma unroll 1
-      for (int u = 0; u < blocks_per_thread; ++u) {
-        if ((left >> u & 1) != 0) { part.other(row, first_block + lane + u * 32); }
-      }
-    };
-    if (whole && row < task.in.rows) {
-      auto at = part.place_of(row);
-      auto const by = part.distance_of(step);
-      do {
-        unsigned const left = part.whole(at, row);
-        if (left != 0) { others(left); }
-        row += step;
-        part.move(at, by, row);
-      } while (row < task.in.rows);
-    }
-    for (; row < task.padded_rows; row += step) { others((1u << blocks_per_thread) - 1); }
+    row_part<Task, decltype(factors)> const part(task, tensor, factors, block);
+    for_rows(task, part, block);
   };
   if constexpr (tensor_type::scales == scale_rule::rounded) {
     using factors =

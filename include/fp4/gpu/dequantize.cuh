@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../choices.hpp"
+#include "arguments.cuh"
+#include "block.cuh"
+#include "detail/decode.cuh"
+#include "detail/rows.cuh"
+#include "error.cuh"
+
+namespace fp4::gpu {
+namespace detail {
+
+/// Everything that the kernel is told.
+template <class Format, class Layout, class Out>
+struct decode_task {
+  using format = Format;
+  using layout = Layout;
+  using value = Out;
+  static constexpr int elements = block_codes<Format>::elements;
+  static constexpr int code_bytes = elements * Format::storage_bits / 8;
+
+  quantized_view<Format, Layout, uint8_t const> in;
+  matrix_view<Out> out;
+  int64_t blocks;  ///< of `elements` in a row
+  int64_t padded_rows;
+  int warps_across;
+  bool aligned;  ///< codes of a block can be read by 8 bytes and values written by 16
+  block_decoder on_host;
+  scale_argument scale;
+  decode_rule rule;
+  float range;
+
+  __host__ __device__ int64_t rows() const { return in.rows; }
+  __host__ __device__ int64_t cols() const { return in.cols; }
+};
+
+template <class Task>
+class decode_part {
+  using format = typename Task::format;
+  using layout = typename Task::layout;
+  using value = typename Task::value;
+  using element = typename format::element;
+
+ public:
+  static constexpr bool is_linear = std_types::is_same<layout, linear_scales>::value;
+  using place = row_place<value, uint8_t const>;
+
+  __device__ __forceinline__ decode_part(Task const& task, block_decoder const& decoder, uint32_t table, int64_t block)
+      : task_(task), decoder_(decoder), table_(table), block_(block) {}
+
+  __device__ __forceinline__ place place_of(int64_t row) const {
+    return {task_.out.row(row) + block_ * Task::elements, task_.in.code_row(row) + block_ * Task::code_bytes,
+            task_.in.scales + layout::offset(row, block_, task_.blocks)};
+  }
+  __device__ __forceinline__ row_distance distance_of(int64_t rows) const {
+    return {rows * task_.out.stride, rows * task_.in.code_stride, rows * task_.blocks};
+  }
+  __device__ __forceinline__ void find_scales(place& at, int64_t row) const {
+    at.scales = task_.in.scales + layout::offset(row, block_, task_.blocks);
+  }
+
+  __device__ __forceinline__ unsigned whole(place const& at, int64_t) const {
+    if constexpr (!std_types::is_same<element, e2m1>::value || !format::has_block_scale) {
+      return (1u << blocks_per_thread) - 1;
+    } else {
+      unsigned left = 0;
+#pragma unroll
+      for (int u = 0; u < blocks_per_thread; ++u) {
+        uint32_t const scale = at.scales[layout::offset(0, u * 32, 0)];
+        float const factor = ptx::load_shared(table_ + 4 * (scale & format::scale::magnitude_bits));
+        if (!(factor < __uint_as_float(fp4::detail::infinity_bits))) { left |= 1u << u; }
+        uint2 const* const codes = reinterpret_cast<uint2 const*>(at.codes + u * 32 * Task::code_bytes);
+        uint4* const out = reinterpret_cast<uint4*>(at.values + u * 32 * Task::elements);
+        store_16(codes[0], factor, out);
+        if constexpr (Task::elements == 32) { store_16(codes[1], factor, out + sizeof(value)); }
+      }
+      return left;
+    }
+  }
+
+  /// Any block, value by value.
+  __device__ __forceinline__ void other(int64_t row, int64_t block) const {
+    if (block >= task_.blocks) { return; }
+    uint32_t scale = 0;
+    if constexpr (format::has_block_scale) { scale = task_.in.scales[layout::offset(row, block, task_.blocks)]; }
+    float const factor = decode_factor<format>(decoder_, scale);
+    int64_t const first = block * Task::elements, left = task_.in.cols - first;
+    int const count = left < Task::elements ? static_cast<int>(left) : Task::elements;
+    uint8_t const* const codes = task_.in.code_row(row) + block * Task::code_bytes;
+    value* const out = task_.out.row(row) + first;
+#pragma unroll 1
+    for (int i = 0; i < count; ++i) {
+      element const code{static_cast<uint8_t>(element_at<format>(codes, i).bits & ((1u << element::width) - 1))};
+      out[i] = decode_carefully<value>(decoder_, code.to_float(), factor);
+    }
+  }
+
+ private:
+  /// Sixteen values.
+  __device__ __forceinline__ static void store_16(uint2 codes, float factor, uint4* out) {
+    float v[16];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float q[8];
+      unpack_8(h == 0 ? codes.x : codes.y, q);
+#pragma unroll
+      for (int i = 0; i < 8; i += 2) {
+        ptx::mul_pair(q[i], q[i + 1], factor);
+        v[8 * h + i] = q[i], v[8 * h + i + 1] = q[i + 1];
+      }
+    }
+    auto const packed = block_values<value, 16>::from(v);
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(sizeof(value)); ++i) {
+      out[i] = {packed.word[4 * i], packed.word[4 * i + 1], packed.word[4 * i + 2], packed.word[4 * i + 3]};
+    }
+  }
+
+  Task const& task_;
+  block_decoder const& decoder_;
+  uint32_t table_;
+  int64_t block_;
+};
+
+template <class Task>
+__global__ void __launch_bounds__(threads_per_cta, 4) dequantize_rows(Task const __grid_constant__ task) {
+  using format = typename Task::format;
+  __shared__ alignas(16) unsigned char memory[sizeof(block_decoder)];
+  block_decoder* const made = reinterpret_cast<block_decoder*>(memory);
+  if (threadIdx.x == 0) {
+    *made = task.scale.in_memory() ? block_decoder(task.rule, task.scale.read().with_range(task.range)) : task.on_host;
+  }
+  __syncthreads();
+  block_decoder const decoder = *made;
+  constexpr int size = [] {
+    if constexpr (format::has_block_scale) { return format::scale::magnitude_bits + 1; }
+    return 1;
+  }();
+  __shared__ float table[size];
+#pragma unroll 1
+  for (int code = static_cast<int>(threadIdx.x); code < size; code += threads_per_cta) {
+    table[code] = quick_decode_factor(decoder, decode_factor<format>(decoder, static_cast<uint32_t>(code)));
+  }
+  __syncthreads();
+  int64_t const block = first_block_of(task.warps_across);
+  for_rows(task, decode_part<Task>(task, decoder, ptx::shared_address(table), block), block);
+}
+
+}  // namespace detail
+
+/// Decodes a matrix on the device: the bytes of reference::dequantize.
+///
+/// \param in     codes and block scales in device memory.
+/// \param scale  the tensor scale that it was quantized with, with its range; or where it lies in device memory.
+/// \param rule   the decode_rule of its scaling: transformer_engine::decoding, ...
+/// \param out    values in device memory, [rows, cols], any row stride, any alignment.
+/// \param range  the range of a scale in device memory, scaling.range<Format>(). (A scale known here has its own.)
+/// \throws precondition_error before anything is enqueued; gpu::error when the launch is refused.
+/// \note   No allocation, no synchronisation. One pass.
+template <class Format, class Layout, class Byte, class Out>
+void dequantize_async(quantized_view<Format, Layout, Byte> in, scale_argument scale, decode_rule rule,
+                      matrix_view<Out> out, stream_argument stream = {}, float range = 2688.0f) {
+  constexpr char const* where = "fp4::gpu::dequantize_async";
+  using task = detail::decode_task<Format, Layout, Out>;
+  static_assert(is_value_v<Out>, "values are float, fp4::float16 or fp4::bfloat16");
+  quantized_view<Format, Layout, uint8_t const> const codes = in;
+  if (!Format::has_tensor_scale) { scale = tensor_scale::from_amax(0.0f); }
+  tensor_scale const known = scale.on_host();
+  require(check(codes, tensor_scales_view{&known, 1}, out), where);
+  if (scale.is_null()) { require(fp4::detail::broken(errc::null_data, 0, 1), where); }
+  if (out.size() == 0) { return; }
+  int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
+  bool const aligned = detail::is_aligned(out.data, out.stride * static_cast<int64_t>(sizeof(Out)), 16) &&
+                       detail::is_aligned(in.codes, in.code_stride, 8);
+  task const work{codes, out,  blocks, in.rows, detail::warps_across(blocks), aligned, block_decoder(rule, known),
+                  scale, rule, range};
+  dim3 const grid = detail::grid_of(blocks, in.rows, work.warps_across, detail::multiprocessors(where));
+  detail::dequantize_rows<task><<<grid, detail::threads_per_cta, 0, stream.get()>>>(work);
+  detail::check(cudaGetLastError(), where);
+}
+
+}  // namespace fp4::gpu
