@@ -43,6 +43,16 @@ Rounding make_rounding(int variant, std::int64_t blocks) {
   }
 }
 
+template <class Transform>
+Transform make_transform(int variant) {
+  if constexpr (fp4::is_transformed_v<Transform>) {
+    Transform const t = variant % 4 < 2 ? Transform{} : Transform::random_signs(static_cast<std::uint64_t>(variant));
+    return variant % 2 == 0 ? t : t.to_bfloat16();
+  } else {
+    return {};
+  }
+}
+
 /// Bytes of the host and a copy on the device, with room in front for misalignment.
 class mirrored {
  public:
@@ -60,17 +70,21 @@ class mirrored {
 };
 
 /// Runs one call on the device and on the host. Empty when the bytes are equal.
-template <class In, class Format, class Layout, class Scaling, class Rounding>
+template <class In, class Format, class Layout, class Scaling, class Rounding, class Transform = fp4::no_transform>
 std::string broken(situation const& s) {
   using namespace fp4;
-  using chosen = choices<Scaling, Rounding>;
+  using chosen = choices<Scaling, Rounding, Transform>;
   int const v = s.variant;
-  chosen const how{make_scaling<Scaling>(v), make_rounding<Rounding>(v, Format::blocks(s.cols)), {}, {}, {}};
+  chosen const how{make_scaling<Scaling>(v),
+                   make_rounding<Rounding>(v, Format::blocks(s.cols)),
+                   make_transform<Transform>(v),
+                   {},
+                   {}};
   matrix const m = make_data(s.data, s.rows, s.cols, static_cast<std::uint64_t>(v));
   std::int64_t const stride = s.cols + (v % 3 == 1 ? 5 : v % 3 == 2 ? 8 : 0);
   std::vector<In> const values = as_values<In>(m, stride);
   matrix_view<In const> const in(values.data(), s.rows, s.cols, stride);
-  float const amax = reference::amax(in, no_transform{}, rowwise{});
+  float const amax = reference::amax(in, how.transform, rowwise{});
   tensor_scale const scale = make_scales(s.scale, amax, how.scaling.template range<Format>(), 1).front();
 
   std::int64_t const code_stride = Format::row_bytes(s.cols) + (v % 4 == 3 ? 9 : v % 4 == 2 ? 8 : 0);

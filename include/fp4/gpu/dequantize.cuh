@@ -51,13 +51,13 @@ class decode_part {
 
   __device__ __forceinline__ place place_of(int64_t row) const {
     return {task_.out.row(row) + block_ * Task::elements, task_.in.code_row(row) + block_ * Task::code_bytes,
-            task_.in.scales + layout::offset(row, block_, task_.blocks)};
+            task_.in.scales + scale_offset<layout>(row, block_, task_.blocks)};
   }
   __device__ __forceinline__ row_distance distance_of(int64_t rows) const {
     return {rows * task_.out.stride, rows * task_.in.code_stride, rows * task_.blocks};
   }
   __device__ __forceinline__ void find_scales(place& at, int64_t row) const {
-    at.scales = task_.in.scales + layout::offset(row, block_, task_.blocks);
+    at.scales = task_.in.scales + scale_offset<layout>(row, block_, task_.blocks);
   }
 
   __device__ __forceinline__ unsigned whole(place const& at, int64_t) const {
@@ -83,7 +83,7 @@ class decode_part {
   __device__ __forceinline__ void other(int64_t row, int64_t block) const {
     if (block >= task_.blocks) { return; }
     uint32_t scale = 0;
-    if constexpr (format::has_block_scale) { scale = task_.in.scales[layout::offset(row, block, task_.blocks)]; }
+    if constexpr (format::has_block_scale) { scale = task_.in.scales[scale_offset<layout>(row, block, task_.blocks)]; }
     float const factor = decode_factor<format>(decoder_, scale);
     int64_t const first = block * Task::elements, left = task_.in.cols - first;
     int const count = left < Task::elements ? static_cast<int>(left) : Task::elements;

@@ -34,7 +34,7 @@ check_result check_call(matrix_view<In> in, quantized_view<Format, Layout> out, 
 ///                multiples of 16 bytes and codes at multiples of 8.
 /// \param out     codes and block scales in device memory, fully overwritten, padding included.
 /// \param scale   a tensor_scale, or scale_argument::from_amax(pointer) and the like: read when the kernel runs.
-/// \param how     scaling and rounding. (Blocks along rows, without a transform.)
+/// \param how     scaling, rounding and transform. (Blocks along rows.)
 /// \param stream  where the kernel is enqueued. No allocation, no synchronisation: it can be captured in a graph.
 /// \param random  seed and stream of stochastic rounding, if they lie in device memory.
 /// \throws precondition_error before anything is enqueued; gpu::error when the launch is refused.
@@ -47,10 +47,10 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
   using chosen = choices<Options...>;
   using value = std_types::remove_const_t<In>;
   using scaling = decltype(chosen::scaling);
-  using task = detail::rows_task<Format, Layout, value, scaling, decltype(chosen::rounding)>;
+  using transform = decltype(chosen::transform);
+  using task = detail::rows_task<Format, Layout, value, scaling, decltype(chosen::rounding), transform>;
   static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
-  static_assert(!chosen::is_2d && !chosen::is_columnwise && !is_transformed_v<decltype(chosen::transform)>,
-                "blocks along rows, without a transform");
+  static_assert(!chosen::is_2d && !chosen::is_columnwise, "blocks along rows");
   require(detail::check_call(in, out, scale, how), where);
   if (in.size() == 0) { return; }
 
@@ -77,7 +77,8 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
                   how.scaling,
                   how.rounding,
                   random,
-                  random_row};
+                  random_row,
+                  detail::transform_task<transform>(how.transform)};
   dim3 const grid =
       detail::grid_of(work.padded_blocks, work.padded_rows, work.warps_across, detail::multiprocessors(where));
   detail::quantize_rows<task><<<grid, detail::threads_per_cta, 0, stream.get()>>>(work);

@@ -108,6 +108,20 @@ __device__ __forceinline__ void mul_pair(float& a0, float& a1, float b) {
 #endif
 }
 
+/// a +- b of two pairs of numbers: {a0 + b0, a1 + b1} to a, {a0 - b0, a1 - b1} to b.
+__device__ __forceinline__ void butterfly_pair(float& a0, float& a1, float& b0, float& b1) {
+#if FP4_DEVICE_F32X2
+  asm("{.reg .b64 a, b, s; mov.b64 a, {%0, %1}; mov.b64 b, {%2, %3}; add.rn.f32x2 s, a, b; mov.b64 {%0, %1}, s;\n"
+      "fma.rn.f32x2 s, b, %4, a; mov.b64 {%2, %3}, s;}"
+      : "+f"(a0), "+f"(a1), "+f"(b0), "+f"(b1)
+      : "l"(0xBF800000BF800000ull));  // a - b is -1 * b + a: the product is exact
+#else
+  float const s0 = add(a0, b0), s1 = add(a1, b1);
+  b0 = sub(a0, b0), b1 = sub(a1, b1);
+  a0 = s0, a1 = s1;
+#endif
+}
+
 // --- 16-bit floats, two in a word ----------------------------------------------------------------------------
 
 /// In each half the larger magnitude with some sign. NaN wins under KeepNan, else the number does.

@@ -6,17 +6,19 @@
 
 #include "../arguments.cuh"
 #include "../block.cuh"
+#include "hadamard.cuh"
 #include "rows.cuh"
 
 namespace fp4::gpu::detail {
 
 /// Everything that the kernel is told. Its types are the whole of what it is compiled for.
-template <class Format, class Layout, class In, class Scaling, class Rounding>
+template <class Format, class Layout, class In, class Scaling, class Rounding, class Transform>
 struct rows_task {
   using format = Format;
   using layout = Layout;
   using value = In;
   using rounding = Rounding;
+  using transform = Transform;
   using tensor = decltype(std_types::declval<Scaling const&>().template for_tensor<Format>(
       std_types::declval<tensor_scale const&>()));
   static constexpr int elements = block_codes<Format>::elements;
@@ -35,6 +37,7 @@ struct rows_task {
   Rounding how;
   random_argument random;
   uint64_t random_row;  ///< positions in a row of the whole matrix
+  transform_task<Transform> turn;
 
   __host__ __device__ int64_t rows() const { return in.rows; }
   __host__ __device__ int64_t cols() const { return in.cols; }
@@ -79,13 +82,13 @@ class row_part {
   using place = row_place<value const, uint8_t>;
   __device__ __forceinline__ place place_of(int64_t row) const {
     return {task_.in.row(row) + block_ * Task::elements, task_.out.code_row(row) + block_ * Task::code_bytes,
-            task_.out.scales + layout::offset(row, block_, task_.blocks)};
+            task_.out.scales + scale_offset<layout>(row, block_, task_.blocks)};
   }
   __device__ __forceinline__ row_distance distance_of(int64_t rows) const {
     return {rows * task_.in.stride, rows * task_.out.code_stride, rows * task_.blocks};
   }
   __device__ __forceinline__ void find_scales(place& at, int64_t row) const {
-    at.scales = task_.out.scales + layout::offset(row, block_, task_.blocks);
+    at.scales = task_.out.scales + scale_offset<layout>(row, block_, task_.blocks);
   }
   static constexpr bool is_linear = std_types::is_same<layout, linear_scales>::value;
 
@@ -96,10 +99,14 @@ class row_part {
     unsigned left = 0;
 #pragma unroll
     for (int u = 0; u < blocks_per_thread; ++u) {
-      values const x = values::load_aligned(at.values + u * 32 * Task::elements);
+      auto const x = transformed(task_.turn, values::load_aligned(at.values + u * 32 * Task::elements));
       codes out;
       auto const words = [&](int g) { return random(groups * u + g); };
-      if (!quantize_usually(tensor_, factors_, how_, words, x, out)) { left |= 1u << u; }
+      bool again = !quantize_usually(tensor_, factors_, how_, words, x, out);
+      if constexpr (is_transformed_v<typename Task::transform>) {  // lanes that transform together go together
+        again = __any_sync(~0u, again);
+      }
+      if (again) { left |= 1u << u; }
       store_codes_aligned(at.codes + u * 32 * Task::code_bytes, out);
       if constexpr (format::has_block_scale) {
         at.scales[layout::offset(0, u * 32, 0)] = static_cast<uint8_t>(out.scale);
@@ -111,7 +118,7 @@ class row_part {
   /// Any block, also one that is cut or is padding of the scales.
   __device__ __forceinline__ void other(int64_t row, int64_t block) const {
     if (block >= task_.padded_blocks) { return; }
-    uint8_t* const scale = task_.out.scales + layout::offset(row, block, task_.blocks);
+    uint8_t* const scale = task_.out.scales + scale_offset<layout>(row, block, task_.blocks);
     if (row >= task_.in.rows || block >= task_.blocks) {
       if constexpr (format::has_block_scale) { *scale = 0; }
       return;
@@ -120,7 +127,7 @@ class row_part {
     int const count = left < Task::elements ? static_cast<int>(left) : Task::elements;
     bool const easy = task_.aligned && count == Task::elements;
     value const* const in = task_.in.row(row) + block * Task::elements;
-    values const x = easy ? values::load_aligned(in) : values::load(in, count);
+    auto const x = transformed(task_.turn, easy ? values::load_aligned(in) : values::load(in, count));
     auto const random = random_at<false>(row, block);
     codes out;
     if (!quantize_usually(tensor_, factors_, how_, random, x, out)) {

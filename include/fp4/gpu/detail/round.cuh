@@ -97,11 +97,13 @@ template <class Rounding>
 __device__ __forceinline__ uint32_t random_factor(int i, uint32_t word) {
   if constexpr (is_stochastic_v<Rounding>) {
     uint32_t const mirrored = __brev(word);
+    uint32_t top = 0x42800000u;
+    ptx::keep_in_register(top);
     switch (i) {
-      case 0: return __byte_perm(word, 0x42800000u, 0x7620);
-      case 1: return __byte_perm(mirrored, 0x42800000u, 0x7631);
-      case 2: return __byte_perm(word, 0x42800000u, 0x7631);
-      default: return __byte_perm(mirrored, 0x42800000u, 0x7620);
+      case 0: return __byte_perm(word, top, 0x7620);
+      case 1: return __byte_perm(mirrored, top, 0x7631);
+      case 2: return __byte_perm(word, top, 0x7631);
+      default: return __byte_perm(mirrored, top, 0x7620);
     }
   } else {
     return 0x42800000u;

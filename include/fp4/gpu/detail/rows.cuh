@@ -28,6 +28,22 @@ struct row_distance {
   int64_t values, codes, scales;
 };
 
+/// Layout::offset, cheap to compute row after row.
+template <class Layout>
+__device__ __forceinline__ int64_t scale_offset(int64_t row, int64_t block, int64_t blocks) {
+  if constexpr (std_types::is_same<Layout, linear_scales>::value) {
+    return row * blocks + block;
+  } else {
+    constexpr bool tall = std_types::is_same<Layout, tiled_128x4_scales>::value;
+    constexpr uint32_t tile_bytes = tall ? 512 : 32, row_bits = tall ? 7 : 3;
+    uint32_t const r = static_cast<uint32_t>(row), b = static_cast<uint32_t>(block);
+    uint64_t const tiles = static_cast<uint64_t>(blocks + 3) >> 2;
+    uint64_t const tile = (static_cast<uint64_t>(row) >> row_bits) * tiles + (static_cast<uint64_t>(block) >> 2);
+    uint32_t const inside = (tall ? (r & 31) * 16 + (r >> 5 & 3) * 4 : (r & 7) * 4) + (b & 3);
+    return static_cast<int64_t>(tile * tile_bytes + inside);
+  }
+}
+
 /// The thread's first block in a row.
 __device__ __forceinline__ int64_t first_block_of(int warps_across) {
   int const warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
