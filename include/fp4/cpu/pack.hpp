@@ -103,20 +103,21 @@ check_result check_move(Rows const& rows, Tiles const& tiles, Written const& to,
   using namespace fp4::detail;
   if (auto const found = check_quantized(rows); !found.ok()) { return found; }
   if (auto const found = fp4::check(tiles); !found.ok()) { return found; }
-  if (to.rows != from.rows) { return broken(errc::shape_mismatch, as_double(to.rows), as_double(from.rows)); }
-  if (to.cols != from.cols) { return broken(errc::shape_mismatch, as_double(to.cols), as_double(from.cols)); }
+  if (auto const found = check_same_shape(to.rows, to.cols, from.rows, from.cols); !found.ok()) { return found; }
   address_range const row_codes =
       rows_range(rows.codes, rows.rows, rows.code_stride, Rows::format::row_bytes(rows.cols));
   address_range const row_scales = rows_range(rows.scales, 1, 0, rows.scale_bytes_needed());
   address_range const tile_codes = rows_range(tiles.codes, 1, 0, tiles.code_bytes_needed());
   address_range const tile_scales = rows_range(tiles.scales, 1, 0, tiles.scale_bytes_needed());
-  bool const meet = row_codes.overlaps(tile_codes) || row_codes.overlaps(tile_scales) ||
-                    row_scales.overlaps(tile_codes) || row_scales.overlaps(tile_scales);
-  bool const writes_tiles = std_types::is_same<Written, Tiles>::value;
-  if (meet || (writes_tiles ? tile_codes.overlaps(tile_scales) : row_codes.overlaps(row_scales))) {
-    return broken(errc::overlapping_output, 0, 0);
+  constexpr bool writes_tiles = std_types::is_same<Written, Tiles>::value;
+  address_range const written[2] = {writes_tiles ? tile_codes : row_codes, writes_tiles ? tile_scales : row_scales};
+  address_range const read[2] = {writes_tiles ? row_codes : tile_codes, writes_tiles ? row_scales : tile_scales};
+  for (address_range const output : written) {
+    for (address_range const input : read) {
+      if (auto const found = check_apart(output, input); !found.ok()) { return found; }
+    }
   }
-  return {};
+  return check_apart(written[0], written[1]);
 }
 
 }  // namespace detail
