@@ -3,8 +3,8 @@
 
 /// \file
 /// What the hardware demands of descriptors, and builders that refuse the rest: check(...) names the first rule that is
-/// broken, the builders throw it. Host only, and constant expressions: a wrong descriptor of constants does not compile.
-/// Kernels use constexpr variables made outside of them, and bits() of addresses that they alone know.
+/// broken, the builders throw it. Host only, and constant expressions: a wrong descriptor of constants does not
+/// compile. Kernels use constexpr variables made outside of them, and bits() of addresses that they alone know.
 
 #include "check.hpp"
 #include "descriptors.hpp"
