@@ -135,6 +135,10 @@ CASE(launches_that_cannot_be) {
   expect(cudaFuncSetAttribute(reinterpret_cast<void const*>(&count_up), cudaFuncAttributeMaxDynamicSharedMemorySize, 1),
          cudaErrorInvalidDeviceFunction, __LINE__);
   expect(cudaSetDevice(99), cudaErrorInvalidDevice, __LINE__);
+  int here = 1;
+  expect(cudaMalloc(static_cast<void**>(nullptr), 64), cudaErrorInvalidValue, __LINE__);
+  expect(cudaMemcpy(nullptr, &here, 4, cudaMemcpyDefault), cudaErrorInvalidValue, __LINE__);
+  expect(cudaMemcpy(&here, nullptr, 4, cudaMemcpyDefault), cudaErrorInvalidValue, __LINE__);
   cudaFuncAttributes attributes;
   CUDA(cudaFuncGetAttributes(&attributes, bounded));
   CHECK_EQUAL(attributes.maxThreadsPerBlock, 128);

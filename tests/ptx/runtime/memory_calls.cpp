@@ -14,6 +14,7 @@ std::uint64_t number(void const* p) { return reinterpret_cast<std::uint64_t>(p);
 cudaError_t allocate(char const* name, void** pointer, std::size_t size, allocation_kind kind) {
   return call(name, [&] {
     not_while_capturing();
+    if (pointer == nullptr) { throw refusal(cudaErrorInvalidValue, "no place for the address: a null pointer"); }
     *pointer = nullptr;
     if (size == 0) { return; }
     auto& bytes = device::get().bytes();
@@ -71,6 +72,7 @@ void copy(void* to, void const* from, std::size_t size) {
 cudaError_t copy_call(char const* name, void* to, void const* from, std::size_t size, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   return call(name, [&] {
+    if (size > 0 && (to == nullptr || from == nullptr)) { throw refusal(cudaErrorInvalidValue, "a null pointer"); }
     check_kind(to, from, kind);
     submit(stream, cudaGraphNodeTypeMemcpy, [=] { copy(to, from, size); });
   });
