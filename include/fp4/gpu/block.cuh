@@ -117,7 +117,8 @@ __device__ __forceinline__ sign_bytes signs_at(block_values<In, N> const& x, int
 /// with numbers so large, or a tensor scale so extreme, that a short cut does not hold. There is no branch.
 template <class Format, class Tensor, class Factors, class Rounding, class Random, class Values>
 __device__ __forceinline__ bool quantize_quickly(Tensor const& tensor, Factors const& factors, Rounding how,
-                                                 Random const& random, Values const& x, block_codes<Format>& out) {
+                                                 Random const& random, Values const& x, block_codes<Format>& out,
+                                                 uint32_t top) {
   float const amax = x.template amax<true>();
   block_scale const scale = find_scale<Format>(tensor, amax, x);
   float const factor = factors.quick(tensor, scale, amax);
@@ -137,7 +138,7 @@ __device__ __forceinline__ bool quantize_quickly(Tensor const& tensor, Factors c
         z[i] = x.at(first + i), z[i + 1] = x.at(first + i + 1);
         ptx::mul_pair(z[i], z[i + 1], factor);
       }
-      out.word[2 * g + h] = round_quickly(z, signs_at(x, first, z), how, bits[2 * h], bits[2 * h + 1]);
+      out.word[2 * g + h] = round_quickly(z, signs_at(x, first, z), how, bits[2 * h], bits[2 * h + 1], top);
     }
   }
   return holds;
@@ -152,9 +153,10 @@ __device__ constexpr bool has_quick_way() {
 /// The usual way where it is right: see quantize_quickly.
 template <class Format, class Tensor, class Factors, class Rounding, class Random, class Values>
 __device__ __forceinline__ bool quantize_usually(Tensor const& tensor, Factors const& factors, Rounding how,
-                                                 Random const& random, Values const& x, block_codes<Format>& out) {
+                                                 Random const& random, Values const& x, block_codes<Format>& out,
+                                                 uint32_t top = random_top) {
   if constexpr (has_quick_way<Format, Tensor, Rounding>()) {
-    return quantize_quickly(tensor, factors, how, random, x, out);
+    return quantize_quickly(tensor, factors, how, random, x, out, top);
   } else {
     quantize_carefully(tensor, factors, how, random, x, out);
     return true;

@@ -99,9 +99,23 @@ FP4_HD FP4_INLINE constexpr void at_least(F& v, float least) noexcept {
 /// v = numerator / v.
 template <class F>
 FP4_HD FP4_INLINE void divide_into(F& v, float numerator) noexcept {
-  F n;
-  fill(n, numerator);
-  v = n / v;
+  if constexpr (std_types::is_same<F, float>::value) {
+    v = quotient(numerator, v);
+  } else {
+    F n;
+    fill(n, numerator);
+    v = n / v;
+  }
+}
+
+/// v = v * x.
+template <class F>
+FP4_HD FP4_INLINE void multiply_by(F& v, float x) noexcept {
+  if constexpr (std_types::is_same<F, float>::value) {
+    v = scaled_by(v, x);
+  } else {
+    v *= x;
+  }
 }
 
 }  // namespace detail

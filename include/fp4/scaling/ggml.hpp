@@ -13,7 +13,7 @@ struct ggml_tensor {
 
   /// b/6 rounded half up; subnormals are capped at 7, and what reaches 256 becomes 448.
   [[nodiscard]] FP4_HD ue4m3 scale_for(float block_amax) const noexcept {
-    float const value = block_amax / 6.0f;
+    float const value = quotient(block_amax, 6.0f);
     uint32_t const bits = float_bits(value);
     if (!(value > 0.0f)) { return {0}; }
     if (value < 0.015625f) {

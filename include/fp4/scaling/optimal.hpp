@@ -25,20 +25,20 @@ struct exact_tensor {
   double amax_factor = 1, scale_divisor = 6, x_factor = 1, x_divisor = 1;
 
   FP4_HD explicit constexpr exact_tensor(tensor_scale scale) noexcept {
-    double const stored = static_cast<double>(scale.stored());
+    double const stored = widen(scale.stored());
     if (scale.made_from() == tensor_scale::source::encode) {
       amax_factor = x_factor = stored;
     } else if (scale.made_from() == tensor_scale::source::decode) {
       scale_divisor = 6 * stored, x_divisor = stored;
-    } else if (stored > 0 && stored <= static_cast<double>(float_max)) {
-      double const amax = static_cast<double>(scale.bounded_amax());
+    } else if (stored > 0 && stored <= widen(float_max)) {
+      double const amax = widen(scale.bounded_amax());
       amax_factor = 448, scale_divisor = amax, x_factor = 2688, x_divisor = amax;
     }
   }
 
   [[nodiscard]] FP4_HD ue4m3 scale_for(float block_amax) const noexcept {
-    double const b = static_cast<double>(block_amax) * amax_factor;
-    ue4m3 scale = ue4m3::from_float(static_cast<float>(b / scale_divisor));
+    double const b = widen(block_amax) * amax_factor;
+    ue4m3 scale = ue4m3::from_float(narrow(b / scale_divisor));
     while (scale.bits < ue4m3::max_code && above_midpoint(b, scale.bits)) { ++scale.bits; }
     while (scale.bits > 0 && !above_midpoint(b, static_cast<uint8_t>(scale.bits - 1))) { --scale.bits; }
     return scale;
@@ -51,8 +51,8 @@ struct exact_tensor {
     uint8_t const sign = static_cast<uint8_t>(u >> 28 & 8u);
     if (a > infinity_bits) { return {0x7}; }
     if (a == 0) { return {sign}; }
-    double const n = static_cast<double>(bits_float(a)) * x_factor;
-    double const d = static_cast<double>(scale.to_float()) * x_divisor;
+    double const n = widen(bits_float(a)) * x_factor;
+    double const d = widen(scale.to_float()) * x_divisor;
     if (!(n < 6 * d)) { return {static_cast<uint8_t>(0x7 | sign)}; }
     if constexpr (std_types::is_same<Rounding, nearest_even>::value) {
       int const code = (n > 0.25 * d) + (n >= 0.75 * d) + (n > 1.25 * d) + (n >= 1.75 * d) + (n > 2.5 * d) +
@@ -74,9 +74,8 @@ struct exact_tensor {
   /// True where b, over the scale divisor, rounds above `code`: past the midpoint of code and code + 1, or on it
   /// where code is odd.
   FP4_HD bool above_midpoint(double b, uint8_t code) const noexcept {
-    double const midpoint = (static_cast<double>(ue4m3{code}.to_float()) +
-                             static_cast<double>(ue4m3{static_cast<uint8_t>(code + 1)}.to_float())) /
-                            2;
+    double const midpoint =
+        (widen(ue4m3{code}.to_float()) + widen(ue4m3{static_cast<uint8_t>(code + 1)}.to_float())) / 2;
     double const bound = midpoint * scale_divisor;
     return code % 2 == 0 ? b > bound : b >= bound;
   }
@@ -87,8 +86,8 @@ struct round_up_tensor : transformer_engine_multiplier {
   using transformer_engine_multiplier::transformer_engine_multiplier;
 
   [[nodiscard]] FP4_HD ue4m3 scale_for(float block_amax) const noexcept {
-    double const needed = static_cast<double>(block_amax) * static_cast<double>(encode);
-    ue4m3 scale = ue4m3::from_float(static_cast<float>(needed / 6));
+    double const needed = widen(block_amax) * widen(encode);
+    ue4m3 scale = ue4m3::from_float(narrow(needed / 6));
     while (scale.bits > 0 && covers(static_cast<uint8_t>(scale.bits - 1), needed)) { --scale.bits; }
     while (scale.bits < ue4m3::max_code && !covers(scale.bits, needed)) { ++scale.bits; }
     return scale;
@@ -96,7 +95,7 @@ struct round_up_tensor : transformer_engine_multiplier {
 
  private:
   FP4_HD static bool covers(uint8_t code, double needed) noexcept {
-    return 6 * static_cast<double>(ue4m3{code}.to_float()) >= needed;
+    return 6 * widen(ue4m3{code}.to_float()) >= needed;
   }
 };
 
@@ -106,10 +105,10 @@ struct search_tensor : transformer_engine_tensor<sixth_order::with_scale> {
   double decode_divisor;
 
   FP4_HD explicit constexpr search_tensor(tensor_scale scale) noexcept
-      : transformer_engine_tensor(scale), decode_numerator(static_cast<double>(scale.decode())), decode_divisor(1) {
-    if (scale.made_from() == tensor_scale::source::amax && scale.stored() > 0) {
-      decode_numerator = static_cast<double>(scale.bounded_amax());
-      decode_divisor = static_cast<double>(scale.range());
+      : transformer_engine_tensor(scale), decode_numerator(widen(scale.decode())), decode_divisor(1) {
+    if (scale.made_from() == tensor_scale::source::amax && widen(scale.stored()) > 0) {
+      decode_numerator = widen(scale.bounded_amax());
+      decode_divisor = widen(scale.range());
     }
   }
 
@@ -126,8 +125,9 @@ struct search_tensor : transformer_engine_tensor<sixth_order::with_scale> {
 
   /// True where the choice needs no errors: then `scale` is it.
   [[nodiscard]] FP4_HD static bool is_settled(float block_amax, ue4m3& scale) noexcept {
-    scale = {block_amax == 0.0f ? uint8_t{0} : ue4m3::max_code};
-    return block_amax == 0.0f || float_bits(block_amax) >= infinity_bits;
+    bool const is_zero = (float_bits(block_amax) & magnitude_mask) == 0;
+    scale = {is_zero ? uint8_t{0} : ue4m3::max_code};
+    return is_zero || float_bits(block_amax) >= infinity_bits;
   }
 
   template <class Values>
@@ -158,15 +158,15 @@ struct search_tensor : transformer_engine_tensor<sixth_order::with_scale> {
     float multiplier = sf;
     factor(multiplier, multiplier, multiplier);
     // Values of 1 and 1.5; the others are these times a power of two, exactly.
-    double const one = static_cast<double>(sf) * decode_numerator / decode_divisor;
-    double const three_halves = 1.5 * static_cast<double>(sf) * decode_numerator / decode_divisor;
+    double const one = widen(sf) * decode_numerator / decode_divisor;
+    double const three_halves = 1.5 * widen(sf) * decode_numerator / decode_divisor;
     double const decoded[8] = {0, one / 2, one, three_halves, 2 * one, 2 * three_halves, 4 * one, 4 * three_halves};
     double sum = 0;
     for (int i = 0; i < count; ++i) {
       uint32_t const a = float_bits(x(i)) & magnitude_mask;
       if (a > infinity_bits) { continue; }
       float const value = bits_float(a);
-      double const error = decoded[e2m1::from_float(value * multiplier).bits] - static_cast<double>(value);
+      double const error = decoded[e2m1::from_float(scaled_by(value, multiplier)).bits] - widen(value);
       sum = sum + product(error, error);
       if (enough >= 0 && !(sum < enough)) { return sum; }
     }

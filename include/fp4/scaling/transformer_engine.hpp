@@ -27,7 +27,7 @@ struct transformer_engine_multiplier {
 
   template <class F>
   FP4_HD FP4_INLINE void factor(F& v, F const& /*amax*/, F const& /*value*/) const noexcept {
-    v *= inverse_encode;
+    multiply_by(v, inverse_encode);
     divide_into(v, 1.0f);
     limit(v, float_max);
   }
@@ -46,7 +46,7 @@ struct transformer_engine_tensor : transformer_engine_multiplier {
   template <class F>
   FP4_HD FP4_INLINE void scale_value(F& v) const noexcept {
     if constexpr (Order == sixth_order::with_scale) {
-      v *= encode_sixth;
+      multiply_by(v, encode_sixth);
     } else if constexpr (Order == sixth_order::divide_first) {
       v /= 6.0f;
       v *= encode;
@@ -112,10 +112,10 @@ struct four_over_six_tensor : transformer_engine_multiplier {
 
   template <class Values>
   [[nodiscard]] FP4_HD ue4m3 choose(Values const& x, int count, float block_amax) const noexcept {
-    float const base = (block_amax / 6.0f) * encode;
-    ue4m3 const to_4 = ue4m3::from_float(base * 1.5f);
+    float const base = scaled_by(quotient(block_amax, 6.0f), encode);
+    ue4m3 const to_4 = ue4m3::from_float(scaled_by(base, 1.5f));
     ue4m3 const to_6 = ue4m3::from_float(base);
-    return error_of(x, count, to_4) < error_of(x, count, to_6) ? to_4 : to_6;
+    return widen(error_of(x, count, to_4)) < widen(error_of(x, count, to_6)) ? to_4 : to_6;
   }
 
  private:
@@ -127,16 +127,17 @@ struct four_over_six_tensor : transformer_engine_multiplier {
     float sum = 0.0f;
     for (int i = 0; i < count; ++i) {
       float const value = x(i);
-      float const decoded = e2m1::from_float(value * multiplier).to_float() * sf * amax / range;
-      float const error = decoded - value;
+      float const q = e2m1::from_float(scaled_by(value, multiplier)).to_float();
+      float const decoded = quotient(scaled_by(scaled_by(q, sf), amax), range);
+      float const error = sum_of(decoded, bits_float(float_bits(value) ^ 0x80000000u));
       float const magnitude = bits_float(float_bits(error) & magnitude_mask);
       if (measure == block_error::largest) {
         uint32_t const a = float_bits(magnitude), most = float_bits(sum);  // as integers, so that NaN is the largest
         if (a > most) { sum = magnitude; }
       } else if (measure == block_error::mean_absolute) {
-        sum = sum + magnitude;
+        sum = sum_of(sum, magnitude);
       } else {
-        sum = sum + product(error, error);
+        sum = sum_of(sum, product(error, error));
       }
     }
     return sum;

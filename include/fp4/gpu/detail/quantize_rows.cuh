@@ -38,6 +38,7 @@ struct rows_task {
   random_argument random;
   uint64_t random_row;  ///< positions in a row of the whole matrix
   transform_task<Transform> turn;
+  uint32_t top = random_top;
 
   __host__ __device__ int64_t rows() const { return in.rows; }
   __host__ __device__ int64_t cols() const { return in.cols; }
@@ -102,7 +103,7 @@ class row_part {
       auto const x = transformed(task_.turn, values::load_aligned(at.values + u * 32 * Task::elements));
       codes out;
       auto const words = [&](int g) { return random(groups * u + g); };
-      bool again = !quantize_usually(tensor_, factors_, how_, words, x, out);
+      bool again = !quantize_usually(tensor_, factors_, how_, words, x, out, task_.top);
       if constexpr (is_transformed_v<typename Task::transform>) {  // lanes that transform together go together
         again = __any_sync(~0u, again);
       }

@@ -92,13 +92,13 @@ __device__ __forceinline__ float round_quickly(float z, stochastic, uint32_t fac
   return ptx::fma(power, -0x1p22f, r);
 }
 
-/// The bits of 64 * (1 + r * 2^-23), r the 16 random bits of element i: see element_bits.
+inline constexpr uint32_t random_top = 0x42800000u;  // 64
+/// The bits of 64 * (1 + r * 2^-23), r the 16 random bits of element i: see element_bits. `top` is `random_top`, from
+/// where the assembler cannot see it, or it spends an instruction more.
 template <class Rounding>
-__device__ __forceinline__ uint32_t random_factor(int i, uint32_t word) {
+__device__ __forceinline__ uint32_t random_factor(int i, uint32_t word, uint32_t top) {
   if constexpr (is_stochastic_v<Rounding>) {
     uint32_t const mirrored = __brev(word);
-    uint32_t top = 0x42800000u;
-    ptx::keep_in_register(top);
     switch (i) {
       case 0: return __byte_perm(word, top, 0x7620);
       case 1: return __byte_perm(mirrored, top, 0x7631);
@@ -106,7 +106,7 @@ __device__ __forceinline__ uint32_t random_factor(int i, uint32_t word) {
       default: return __byte_perm(mirrored, top, 0x7620);
     }
   } else {
-    return 0x42800000u;
+    return random_top;
   }
 }
 
@@ -144,12 +144,12 @@ __device__ __forceinline__ uint32_t pack_quickly(float const (&q)[8], sign_bytes
 /// Eight codes of numbers times quick_scale(): |z| < 7 for rounding to nearest, no NaN for the others.
 template <class Rounding>
 __device__ __forceinline__ uint32_t round_quickly(float const (&z)[8], sign_bytes signs, Rounding, uint32_t bits0,
-                                                  uint32_t bits1) {
+                                                  uint32_t bits1, uint32_t top) {
   using drawn = std_types::conditional_t<std_types::is_same<Rounding, nearest_even>::value, nearest_even, stochastic>;
   float q[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    uint32_t const factor = random_factor<Rounding>(i % 4, i < 4 ? bits0 : bits1);
+    uint32_t const factor = random_factor<Rounding>(i % 4, i < 4 ? bits0 : bits1, top);
     if constexpr (std_types::is_same<drawn, nearest_even>::value) {
       q[i] = round_quickly(z[i], nearest_even{}, factor);
     } else {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Everything for nvcc: the host library of fp4.hpp, and fp4::gpu.
+
+#include "fp4.hpp"
+#include "gpu/amax.cuh"
+#include "gpu/block.cuh"
+#include "gpu/dequantize.cuh"
+#include "gpu/quantize.cuh"
