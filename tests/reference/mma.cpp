@@ -44,6 +44,23 @@ TEST_CASE("the instruction adds 64 products to C", "[reference]") {
   }
 }
 
+TEST_CASE("byte q of a scale register is that of k-block q", "[reference]") {
+  for (int block = 0; block < 4; ++block) {
+    warp<mma::a> a{};
+    auto const at = mma::a::place(9, 16 * block + 3);
+    a.lane[at.lane].reg[at.reg] = 2u << (4 * at.slot);
+    auto const d =
+        fp4::reference::mma_m16n8k64(a, filled<mma::b>(ones), accumulators(0), filled<mma::scales_a<>>(0x50484038),
+                                     {1, 0}, filled<mma::scales_b<>>(unit_scales), {0, 0});
+    for (int n = 0; n < 8; ++n) {
+      for (int m = 0; m < 16; ++m) {
+        auto const out = mma::c::place(m, n);
+        CHECK(d.lane[out.lane].reg[out.reg] == (m == 9 ? static_cast<float>(1 << block) : 0.0f));
+      }
+    }
+  }
+}
+
 TEST_CASE("the instruction reads the lanes and bytes of its selectors alone", "[reference]") {
   for (int id_a = 0; id_a < 2; ++id_a) {
     for (int id_b = 0; id_b < 4; ++id_b) {
