@@ -2,6 +2,7 @@
 #include "memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,34 +11,44 @@
 namespace ptx {
 namespace {
 
-constexpr std::uint64_t guard = 4096;  // unallocated bytes behind every allocation
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t guard = page;  // unallocated bytes behind every allocation: no two share a page
 
-void* reserve(std::uint64_t bytes) {
-  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+void* map(std::uint64_t bytes, int protection, int flags, int file) {
+  void* const p = mmap(nullptr, bytes, protection, flags | MAP_NORESERVE, file, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
-void release(void* p, std::uint64_t bytes) {
+void unmap(void* p, std::uint64_t bytes) {
   if (p != nullptr) { munmap(p, bytes); }
 }
 
 void release(region& r) {
-  release(r.bytes, r.size);
-  release(r.states, r.size);
-  release(r.cells, r.size / 4 * sizeof(cell));
-  release(r.byte_cells, r.size * sizeof(cell));
+  unmap(r.bytes, r.size);
+  unmap(r.states, r.size);
+  unmap(r.cells, r.size / 4 * sizeof(cell));
+  unmap(r.byte_cells, r.size * sizeof(cell));
   r = {};
 }
 
-bool reserve(region& r, std::uint64_t size) {
+/// Address space for `size` bytes and their shadows. \return where programs see the bytes, closed; 0: no room
+std::uint64_t reserve(region& r, std::uint64_t size) {
+  constexpr int open = PROT_READ | PROT_WRITE, own = MAP_PRIVATE | MAP_ANONYMOUS;
+  int const file = memfd_create("device memory", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) { throw error("no file for the device's memory"); }
+  void* const seen = map(size, PROT_NONE, MAP_SHARED, file);
   r.size = size;
-  r.bytes = static_cast<std::byte*>(reserve(size));
-  r.states = static_cast<std::uint8_t*>(reserve(size));
-  r.cells = static_cast<cell*>(reserve(size / 4 * sizeof(cell)));
-  r.byte_cells = static_cast<cell*>(reserve(size * sizeof(cell)));
-  bool const ok = r.bytes != nullptr && r.states != nullptr && r.cells != nullptr && r.byte_cells != nullptr;
-  if (!ok) { release(r); }
-  return ok;
+  r.bytes = static_cast<std::byte*>(map(size, open, MAP_SHARED, file));
+  r.states = static_cast<std::uint8_t*>(map(size, open, own, -1));
+  r.cells = static_cast<cell*>(map(size / 4 * sizeof(cell), open, own, -1));
+  r.byte_cells = static_cast<cell*>(map(size * sizeof(cell), open, own, -1));
+  close(file);
+  if (seen != nullptr && r.bytes != nullptr && r.states != nullptr && r.cells != nullptr && r.byte_cells != nullptr) {
+    return reinterpret_cast<std::uint64_t>(seen);
+  }
+  unmap(seen, size);
+  release(r);
+  return 0;
 }
 
 std::string hex(std::uint64_t address) {
@@ -48,10 +59,16 @@ std::string hex(std::uint64_t address) {
 
 /// Gives whole pages back to the system; they read as zeros again.
 template <class T>
-void forget(T* first, std::uint64_t count) {
-  std::uint64_t const page = 4096, from = (reinterpret_cast<std::uint64_t>(first) + page - 1) / page * page;
+void forget(T* first, std::uint64_t count, int advice = MADV_DONTNEED) {
+  std::uint64_t const from = (reinterpret_cast<std::uint64_t>(first) + page - 1) / page * page;
   std::uint64_t const to = reinterpret_cast<std::uint64_t>(first + count) / page * page;
-  if (from < to) { madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED); }
+  if (from < to) { madvise(reinterpret_cast<void*>(from), to - from, advice); }
+}
+
+/// Whether host code may touch these bytes, and what shares their pages: nothing does.
+void let_host(std::uint64_t address, std::uint64_t size, bool may) {
+  std::uint64_t const from = address / page * page;
+  mprotect(reinterpret_cast<void*>(from), address + size - from, may ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 }  // namespace
@@ -59,13 +76,16 @@ void forget(T* first, std::uint64_t count) {
 memory::memory(std::uint64_t capacity) : capacity_(capacity) {
   // Addresses are not used again, so that late uses of freed memory are seen: there are more of them than memory.
   std::uint64_t addresses = 16 * capacity;
-  while (!reserve(arena_, addresses)) {
+  while ((base_ = reserve(arena_, addresses)) == 0) {
     addresses /= 2;
     if (addresses < (std::uint64_t{64} << 20)) { throw error("no address space for the device's memory"); }
   }
 }
 
-memory::~memory() { release(arena_); }
+memory::~memory() {
+  unmap(reinterpret_cast<void*>(base_), arena_.size);
+  release(arena_);
+}
 
 std::uint64_t memory::allocate(std::uint64_t size, allocation_kind kind) {
   std::uint64_t const needed = (size + guard + 255) / 256 * 256;
@@ -76,12 +96,13 @@ std::uint64_t memory::allocate(std::uint64_t size, allocation_kind kind) {
   std::uint64_t const address = base() + next_;
   next_ += needed;
   in_use_ += size;
-  bool const written = kind == allocation_kind::managed || kind == allocation_kind::host;
+  bool const written = of_host(kind);
   std::uint8_t const s = static_cast<std::uint8_t>(state::allocated | (written ? state::defined : 0) |
                                                    (kind == allocation_kind::constant ? state::read_only : 0));
   std::memset(states(address), s, size);
   // Never the zeros of fresh pages, so that results do not depend on them.
-  if (!written) { std::memset(reinterpret_cast<void*>(address), 0xCD, size); }
+  if (!written) { std::memset(bytes(address), 0xCD, size); }
+  if (written) { let_host(address, size, true); }
   allocations_[address] = {address, size, kind, true};
   return address;
 }
@@ -94,7 +115,8 @@ void memory::free(std::uint64_t address) {
   in_use_ -= at->second.size;
   std::memset(states(address), state::freed, at->second.size);
   std::uint64_t const offset = address - base(), size = at->second.size;
-  forget(arena_.bytes + offset, size);
+  if (of_host(at->second.kind)) { let_host(address, size, false); }
+  forget(arena_.bytes + offset, size, MADV_REMOVE);
   forget(arena_.cells + offset / 4, size / 4);
   forget(arena_.byte_cells + offset, size);
 }
@@ -115,19 +137,19 @@ void memory::demand(std::uint64_t address, std::uint64_t size) const {
 
 void memory::copy_in(std::uint64_t to, void const* from, std::uint64_t size) {
   demand(to, size);
-  std::memmove(reinterpret_cast<void*>(to), from, size);
+  std::memmove(bytes(to), from, size);
   for (std::uint64_t i = 0; i < size; ++i) { states(to)[i] |= state::defined; }
 }
 
 void memory::copy_out(void* to, std::uint64_t from, std::uint64_t size) const {
   demand(from, size);
-  std::memmove(to, reinterpret_cast<void const*>(from), size);
+  std::memmove(to, bytes(from), size);
 }
 
 void memory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
   demand(to, size);
   demand(from, size);
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void const*>(from), size);
+  std::memmove(bytes(to), bytes(from), size);
   std::uint8_t const kept = find(to)->kind == allocation_kind::constant ? state::read_only : 0;
   std::memmove(states(to), states(from), size);
   for (std::uint64_t i = 0; i < size; ++i) {
@@ -137,7 +159,7 @@ void memory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
 
 void memory::fill(std::uint64_t to, std::uint8_t value, std::uint64_t size) {
   demand(to, size);
-  std::memset(reinterpret_cast<void*>(to), value, size);
+  std::memset(bytes(to), value, size);
   for (std::uint64_t i = 0; i < size; ++i) { states(to)[i] |= state::defined; }
 }
 

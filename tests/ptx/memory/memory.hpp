@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Device memory: allocations at host addresses, with a shadow that knows of every byte whether it is allocated and
-/// whether it was written. Kernels reach it through block_memory.hpp.
+/// Device memory: allocations at addresses that the host cannot touch either, with a shadow that knows of every byte
+/// whether it is allocated and whether it was written. Kernels reach it through block_memory.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,18 @@
 
 namespace ptx {
 
-/// How an allocation was made. The host may write to `managed` and `host` memory behind our back, so all of it counts
-/// as written; kernels may not write to `constant` memory.
-enum class allocation_kind : std::uint8_t { device, managed, host, variable, constant };
+/// How an allocation was made. The host may touch managed and `host` memory behind our back, so all of it counts as
+/// written; at the addresses of all others it crashes. Kernels may not write to `constant` memory.
+enum class allocation_kind : std::uint8_t { device, managed, host, variable, managed_variable, constant };
+
+/// True when host code may touch the memory as well.
+inline bool of_host(allocation_kind k) {
+  return k == allocation_kind::managed || k == allocation_kind::managed_variable || k == allocation_kind::host;
+}
+/// True for what the program declares, no call allocated, and no call frees.
+inline bool of_program(allocation_kind k) {
+  return k == allocation_kind::variable || k == allocation_kind::managed_variable || k == allocation_kind::constant;
+}
 
 struct allocation {
   std::uint64_t address = 0, size = 0;
@@ -58,7 +67,7 @@ class memory {
 
   /// The bytes with their shadows, for checked accesses.
   [[nodiscard]] region const& arena() const { return arena_; }
-  [[nodiscard]] std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(arena_.bytes); }
+  [[nodiscard]] std::uint64_t base() const { return base_; }
 
   /// The clock of race stamps goes on from launch to launch, so that old stamps need no clearing.
   [[nodiscard]] std::uint32_t next_tick() const { return tick_; }
@@ -68,10 +77,12 @@ class memory {
   [[nodiscard]] std::string describe(std::uint64_t address) const;
 
  private:
+  [[nodiscard]] std::byte* bytes(std::uint64_t address) const { return arena_.bytes + (address - base()); }
   [[nodiscard]] std::uint8_t* states(std::uint64_t address) const { return arena_.states + (address - base()); }
   void demand(std::uint64_t address, std::uint64_t size) const;
 
-  region arena_;
+  region arena_;            ///< its bytes are a second view of the memory at base_
+  std::uint64_t base_ = 0;  ///< where programs see it
   std::uint64_t capacity_, next_ = 0, in_use_ = 0;
   std::uint32_t tick_ = 1;
   std::map<std::uint64_t, allocation> allocations_;

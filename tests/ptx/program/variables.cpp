@@ -79,7 +79,9 @@ void place_variables(program& p, memory& device) {
     info.size = size_of(v);
     info.constant = is_constant(v);
     if (info.size != 0) {
-      auto const kind = info.constant ? allocation_kind::constant : allocation_kind::variable;
+      auto const kind = info.constant ? allocation_kind::constant
+                        : v.managed   ? allocation_kind::managed_variable
+                                      : allocation_kind::variable;
       info.address = device.allocate(info.size, kind);
     }
     p.variables[std::string(v.name)] = info;

@@ -1,10 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.hpp"
 
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 namespace ptx::runtime {
+namespace {
+
+struct sigaction before;  // what the program did on SIGSEGV
+
+/// Says why, where host code crashes at an address of the device; then leaves the crash to the program.
+void explain(int, siginfo_t* info, void*) {
+  auto& d = device::get();
+  if (d.made() && d.bytes().reserved(reinterpret_cast<std::uint64_t>(info->si_addr))) {
+    constexpr char text[] = "fp4 ptx: host code touches device memory; only cudaMemcpy and kernels reach it\n";
+    [[maybe_unused]] auto const written = write(STDERR_FILENO, text, sizeof text - 1);
+  }
+  sigaction(SIGSEGV, &before, nullptr);
+}
+
+void explain_crashes() {
+  struct sigaction ours {};
+  ours.sa_sigaction = explain;
+  ours.sa_flags = SA_SIGINFO;
+  static int const once = sigaction(SIGSEGV, &ours, &before);
+  (void)once;
+}
+
+}  // namespace
 
 device& device::get() {
   static device* const one = new device;  // outlives the program's own static objects
@@ -49,6 +75,7 @@ machine& device::gpu() {
       options.step_limit = std::strtoull(steps, nullptr, 10);
     }
     gpu_ = std::make_unique<machine>(wanted(), options);
+    explain_crashes();
   }
   return *gpu_;
 }

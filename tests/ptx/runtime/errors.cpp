@@ -59,6 +59,16 @@ description const& describe(cudaError_t code) {
   return other;
 }
 
+std::size_t& limit(cudaLimit which) {
+  static std::size_t stack = 1024, heap = 8u << 20, printed = 1u << 20;  // as on a device
+  switch (which) {
+    case cudaLimitStackSize: return stack;
+    case cudaLimitMallocHeapSize: return heap;
+    case cudaLimitPrintfFifoSize: return printed;
+    default: throw refusal(cudaErrorNotSupported, "limit " + std::to_string(which) + " is not implemented");
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -101,6 +111,20 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+/// Stacks and heaps are as large as they need to be: a limit is remembered, no more.
+cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
+  return call("cudaDeviceSetLimit", [&] { limit(which) = value; });
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
+  return call("cudaDeviceGetLimit", [&] { *value = limit(which); });
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;  // there is one device
+  return cudaSuccess;
+}
+cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;

@@ -69,6 +69,10 @@ launch_request prepare(CUkern_st& kernel, ::dim3 grid, ::dim3 block, std::size_t
   kernel_info const& info = device::get().info(kernel);
   check_resources(kernel, info, r);
   r.parameters.resize(info.parameter_bytes);
+  if (arguments == nullptr && !info.parameters.empty()) {
+    throw refusal(cudaErrorInvalidValue, readable(kernel.name) + " has " + std::to_string(info.parameters.size()) +
+                                             " parameters, and there are no arguments: a null pointer");
+  }
   for (std::size_t i = 0; i < info.parameters.size(); ++i) {
     std::memcpy(r.parameters.data() + info.parameters[i].offset, arguments[i], info.parameters[i].size);
   }

@@ -24,11 +24,22 @@ cudaError_t allocate(char const* name, void** pointer, std::size_t size, allocat
   });
 }
 
-cudaError_t release(char const* name, void* pointer) {
+/// \param host whether the call frees what cudaMallocHost gave, or what cudaMalloc and cudaMallocManaged gave
+cudaError_t release(char const* name, void* pointer, bool host = false) {
   return call(name, [&] {
     if (pointer == nullptr) { return; }
     not_while_capturing();
-    device::get().bytes().free(number(pointer));
+    auto& bytes = device::get().bytes();
+    if (bytes.contains(number(pointer), 0)) {
+      auto const kind = bytes.find(number(pointer))->kind;
+      if (host != (kind == allocation_kind::host)) {
+        throw refusal(cudaErrorInvalidValue, host ? "not memory of cudaMallocHost" : "memory of cudaMallocHost");
+      }
+      if (of_program(kind)) {
+        throw refusal(cudaErrorInvalidValue, "a variable of the program, which no call allocated");
+      }
+    }
+    bytes.free(number(pointer));
   });
 }
 
@@ -39,7 +50,7 @@ void check_kind(void const* to, void const* from, cudaMemcpyKind kind) {
   auto const is_host = [](void const* p) {
     if (!on_device(p)) { return true; }
     auto const* const a = device::get().bytes().find(number(p));
-    return a != nullptr && (a->kind == allocation_kind::host || a->kind == allocation_kind::managed);
+    return a != nullptr && of_host(a->kind);
   };
   bool const to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   bool const from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -72,8 +83,10 @@ void copy(void* to, void const* from, std::size_t size) {
 cudaError_t copy_call(char const* name, void* to, void const* from, std::size_t size, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   return call(name, [&] {
-    if (size > 0 && (to == nullptr || from == nullptr)) { throw refusal(cudaErrorInvalidValue, "a null pointer"); }
-    check_kind(to, from, kind);
+    if (size > 0) {
+      if (to == nullptr || from == nullptr) { throw refusal(cudaErrorInvalidValue, "a null pointer"); }
+      check_kind(to, from, kind);
+    }
     submit(stream, cudaGraphNodeTypeMemcpy, [=] { copy(to, from, size); });
   });
 }
@@ -102,6 +115,14 @@ cudaError_t fill_call(char const* name, void* to, std::size_t pitch, int value, 
       }
     });
   });
+}
+
+void check_managed(void const* p, std::size_t size) {
+  auto const& bytes = device::get().bytes();
+  bool const live = on_device(p) && bytes.contains(number(p), size);
+  if (!live || !of_host(bytes.find(number(p))->kind) || bytes.find(number(p))->kind == allocation_kind::host) {
+    throw refusal(cudaErrorInvalidValue, std::to_string(size) + " bytes that are not managed memory");
+  }
 }
 
 /// \throws refusal when [offset, offset + size) is not inside the variable
@@ -136,7 +157,7 @@ cudaError_t cudaMallocPitch(void** p, std::size_t* pitch, std::size_t width, std
   return allocate("cudaMallocPitch", p, *pitch * height, allocation_kind::device);
 }
 cudaError_t cudaFree(void* p) { return release("cudaFree", p); }
-cudaError_t cudaFreeHost(void* p) { return release("cudaFreeHost", p); }
+cudaError_t cudaFreeHost(void* p) { return release("cudaFreeHost", p, true); }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return release("cudaFreeAsync", p); }
 cudaError_t cudaHostGetDevicePointer(void** p, void* host, unsigned) {
   *p = host;  // one address space
@@ -156,6 +177,9 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, void const* from, std::
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream);
+}
+cudaError_t cudaMemcpyPeer(void* to, int, void const* from, int, std::size_t size) {
+  return cudaMemcpy(to, from, size, cudaMemcpyDeviceToDevice);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t size) {
   return fill_call("cudaMemset", to, size, value, size, 1, nullptr);
@@ -202,6 +226,14 @@ cudaError_t cudaGetSymbolSize(std::size_t* size, void const* symbol) {
   return call("cudaGetSymbolSize", [&] { *size = variable_of(symbol).size; });
 }
 
+/// Where managed memory lies is a matter of speed alone.
+cudaError_t cudaMemPrefetchAsync(void const* p, std::size_t size, cudaMemLocation, unsigned, cudaStream_t) {
+  return call("cudaMemPrefetchAsync", [&] { check_managed(p, size); });
+}
+cudaError_t cudaMemAdvise(void const* p, std::size_t size, cudaMemoryAdvise, cudaMemLocation) {
+  return call("cudaMemAdvise", [&] { check_managed(p, size); });
+}
+
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return call("cudaMemGetInfo", [&] {
     auto const& bytes = device::get().bytes();
@@ -221,9 +253,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void con
     auto const kind = bytes.find(number(p))->kind;
     attributes->device = 0;
     attributes->devicePointer = const_cast<void*>(p);
-    attributes->type = kind == allocation_kind::managed ? cudaMemoryTypeManaged
-                       : kind == allocation_kind::host  ? cudaMemoryTypeHost
-                                                        : cudaMemoryTypeDevice;
+    attributes->type = kind == allocation_kind::host ? cudaMemoryTypeHost
+                       : of_host(kind)               ? cudaMemoryTypeManaged
+                                                     : cudaMemoryTypeDevice;
     if (attributes->type == cudaMemoryTypeDevice) { attributes->hostPointer = nullptr; }
   });
 }

@@ -117,6 +117,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* s, unsigned flags, int pr
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] {
     CUstream_st* const s = checked(stream);
+    if (s == nullptr) { throw refusal(cudaErrorInvalidResourceHandle, "the default stream cannot be destroyed"); }
     streams.erase(s);
     delete s;
   });
@@ -128,6 +129,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
       throw refusal(cudaErrorStreamCaptureUnsupported, "the stream is being captured");
     }
   });
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
+  return call("cudaStreamAddCallback",
+              [&] { submit(stream, cudaGraphNodeTypeHost, [=] { function(stream, cudaSuccess, data); }); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {

@@ -55,6 +55,7 @@ struct variable {
   std::uint32_t vector = 1;  ///< 2 with .v2
   std::uint32_t align = 0;   ///< as written; zero for the type's own
   bool external = false;
+  bool managed = false;
   bool is_array = false;
   std::uint64_t elements = 1;  ///< product of the dimensions; zero for name[]
   std::vector<initial_value> values{};

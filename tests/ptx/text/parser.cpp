@@ -312,7 +312,9 @@ std::vector<ast::variable> parser::declaration(std::string_view space, bool exte
     } else if (word == "v2" || word == "v4") {
       like.vector = word == "v2" ? 2 : 4;
     } else if (word == "attribute") {
-      in_.expect('('), in_.skip_to(')'), in_.expect(')');
+      in_.expect('(');
+      like.managed = in_.accept(".managed") || like.managed;
+      in_.skip_to(')'), in_.expect(')');
     } else if (word == "ptr") {  // .param .u64 .ptr .global .align 4 name
       while (in_.accept('.')) {
         if (in_.word() == "align") { in_.unsigned_integer(); }
