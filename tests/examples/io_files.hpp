@@ -11,8 +11,10 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "../../examples/io/file.hpp"
+#include "catch.hpp"
 
 namespace io_test {
 
@@ -64,6 +66,27 @@ template <class Action>
   }
   return "";
 }
+
+/// The contents of a file that cannot be read, and what its file_error says after the file's name.
+struct broken_file {
+  std::string contents;
+  std::string sentence;
+};
+
+/// `open` must refuse each of the files, which it is given under the same name.
+template <class Open>
+void check_all_refused(char const* name, std::vector<broken_file> const& files, Open open) {
+  temp_dir const dir;
+  for (broken_file const& broken : files) {
+    auto const path = dir.write(name, broken.contents);
+    CHECK(problem_with(path, [&] { static_cast<void>(open(path)); }) == broken.sentence);
+  }
+}
+
+/// An element of two bytes, for bfloat16 and float16.
+struct half_bits {
+  std::uint16_t bits;
+};
 
 /// The lowest `size` bytes of `value`, lowest first.
 [[nodiscard]] inline std::string little_endian(std::uint64_t value, int size) {

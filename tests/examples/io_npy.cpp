@@ -13,6 +13,7 @@
 
 namespace {
 
+using io_test::half_bits;
 using io_test::little_endian;
 
 std::string const good_header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
@@ -32,22 +33,9 @@ std::string with(std::string const& old_text, std::string const& new_text) {
   return header.replace(at, old_text.size(), new_text);
 }
 
-struct broken_file {
-  std::string contents;
-  std::string sentence;
-};
-
-void check_all_refused(std::vector<broken_file> const& files) {
-  io_test::temp_dir const dir;
-  for (broken_file const& broken : files) {
-    auto const path = dir.write("broken.npy", broken.contents);
-    CHECK(io_test::problem_with(path, [&] { static_cast<void>(io::open_npy(path)); }) == broken.sentence);
-  }
+void check_all_refused(std::vector<io_test::broken_file> const& files) {
+  io_test::check_all_refused("broken.npy", files, [](auto const& path) { return io::open_npy(path); });
 }
-
-struct half_bits {
-  std::uint16_t bits;
-};
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 
 namespace {
 
+using io_test::half_bits;
 using io_test::little_endian;
 
 std::string safetensors(std::string const& header, std::string const& data) {
@@ -43,22 +44,9 @@ std::string const saved_by_python = safetensors(
     std::string("\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x00\x00\x3f\x00\x00\x40\x40\x80\x3f\x00\x40\x40\x40\x07\x00",
                 24));
 
-struct broken_file {
-  std::string contents;
-  std::string sentence;
-};
-
-void check_all_refused(std::vector<broken_file> const& files) {
-  io_test::temp_dir const dir;
-  for (broken_file const& broken : files) {
-    auto const path = dir.write("broken.safetensors", broken.contents);
-    CHECK(io_test::problem_with(path, [&] { static_cast<void>(io::open_safetensors(path)); }) == broken.sentence);
-  }
+void check_all_refused(std::vector<io_test::broken_file> const& files) {
+  io_test::check_all_refused("broken.safetensors", files, [](auto const& path) { return io::open_safetensors(path); });
 }
-
-struct half_bits {
-  std::uint16_t bits;
-};
 
 }  // namespace
 
