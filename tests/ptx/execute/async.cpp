@@ -11,33 +11,7 @@ namespace {
 
 /// Makes one lane's copies, in order.
 void carry_out(warp& w, int lane, async_copies::group const& copies) {
-  for (async_copies::copy const& c : copies) {
-    request r;
-    r.lanes = 1u << lane;
-    r.instruction = c.instruction;
-    r.alignment = c.bytes;
-    std::byte bytes[16] = {};
-    std::uint32_t written = 0xFFFF;
-    if (c.source_bytes != 0) {
-      r.where = space::global;
-      r.bytes = c.bytes == c.source_bytes ? c.bytes : 1;
-      for (unsigned at = 0; at < c.source_bytes; at += r.bytes) {
-        r.address[lane] = c.from + at;
-        r.alignment = r.bytes;
-        w.home().memory().load(w.index(), r, [&](unsigned, std::byte const* from, std::uint32_t known_bytes) {
-          std::memcpy(bytes + at, from, r.bytes);
-          written &= known_bytes << at | ~(((1u << r.bytes) - 1) << at);
-        });
-      }
-    }
-    r.where = space::shared;
-    r.bytes = r.alignment = c.bytes;
-    r.address[lane] = c.to;
-    w.home().memory().store(w.index(), r, [&](unsigned, std::byte* to) {
-      std::memcpy(to, bytes, c.bytes);
-      return written & ((1u << c.bytes) - 1);
-    });
-  }
+  for (async_copy const& c : copies) { w.home().memory().end_copy(w.index(), static_cast<unsigned>(lane), c); }
 }
 
 /// [to], [from], bytes{, source bytes}. A negated or true predicate in the last place ignores the source.
@@ -46,7 +20,7 @@ void copy_async(warp& w, instruction const& i, lane_set m) {
   w.require(i, 1, m, bytes_mask(i.operands[1].bytes));
   if (i.count > 3) { w.require(i, 3, m, i.with.mode != 0 ? 1 : 0x0F); }
   each_lane(m, [&](int l) {
-    async_copies::copy c{};
+    async_copy c;
     c.to = w.values(i.operands[0])[l] + static_cast<std::uint64_t>(i.operands[0].offset);
     c.from = w.values(i.operands[1])[l] + static_cast<std::uint64_t>(i.operands[1].offset);
     c.instruction = w.number_of(i);
@@ -60,6 +34,7 @@ void copy_async(warp& w, instruction const& i, lane_set m) {
     if (source > bytes) { w.fail(i, l, problem::trap, "cp.async reads more bytes than it writes"); }
     c.bytes = static_cast<std::uint8_t>(bytes);
     c.source_bytes = static_cast<std::uint8_t>(source);
+    w.home().memory().begin_copy(w.index(), static_cast<unsigned>(l), c);
     w.async().of[static_cast<std::size_t>(l)].open.push_back(c);
   });
 }

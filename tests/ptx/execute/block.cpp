@@ -6,8 +6,9 @@
 namespace ptx {
 namespace {
 
-constexpr std::int64_t turn = 4096;       ///< what a warp may use up before the next has a turn
-constexpr int rounds_before_others = 16;  ///< of turns used up by all warps, until other blocks have theirs
+constexpr std::int64_t turn = 4096;              ///< what a warp may use up before the next has a turn
+constexpr std::uint32_t room_for_calls = 16384;  ///< bytes of local memory for the functions that a kernel calls
+constexpr int rounds_before_others = 16;         ///< of turns used up by all warps, until other blocks have theirs
 
 lane_set lanes_of_warp(std::uint64_t threads, std::uint32_t index) {
   std::uint64_t const left = threads - std::uint64_t{index} * 32;
@@ -21,7 +22,7 @@ block::block(launch_state& launch, std::uint64_t index)
       index_(index),
       memory_(launch.memory, static_cast<std::uint32_t>(index),
               launch.dynamic_shared_base + static_cast<std::uint32_t>(launch.request.dynamic_shared),
-              launch.local_bytes) {
+              launch.kernel.local_bytes, launch.kernel.calls ? room_for_calls : 0) {
   std::uint64_t const threads = launch.request.block.count();
   auto const count = static_cast<std::uint32_t>((threads + 31) / 32);
   warps_.reserve(count);
@@ -58,6 +59,10 @@ void block::arrive(warp& who, lane_set m, std::uint32_t number, std::uint32_t ex
                    instruction const& i) {
   int const first = __builtin_ctz(m);
   if (number >= barriers_.size()) { who.fail(i, first, problem::barrier, "barrier " + std::to_string(number)); }
+  if (expected % warp_size != 0) {
+    who.fail(i, first, problem::barrier,
+             "a barrier of " + std::to_string(expected) + " threads, which is no multiple of the warp size");
+  }
   barrier_state& b = barriers_[number];
   if (!b.used) {
     b = {};

@@ -20,7 +20,6 @@ struct launch_state {
   std::uint64_t parameter_base = 0;  ///< their copy in constant memory
   std::uint64_t grid_workspace = 0;  ///< for grid-wide barriers of cooperative launches
   std::uint32_t dynamic_shared_base = 0;
-  std::uint32_t local_bytes = 0;        ///< of a thread, with room for calls
   std::vector<register_file> idle{};    ///< of warps that ended
   std::vector<std::uint64_t> counts{};  ///< of threads, by instruction
   std::uint64_t warp_instructions = 0;

@@ -8,8 +8,6 @@
 namespace ptx {
 namespace {
 
-constexpr std::uint32_t stack_for_calls = 16384;  ///< local memory of functions that a kernel calls
-
 void check(function_code const& kernel, launch_request const& r) {
   kernel_info const& info = kernel.info;
   auto const refuse = [&](std::string const& what) { throw error("launch of " + info.name + ": " + what); };
@@ -108,7 +106,6 @@ launch_report run_grid(program const& code, function_code const& kernel, launch_
   launch.parameter_base = parameters.address();
   launch.grid_workspace = workspace.address();
   launch.dynamic_shared_base = (static_cast<std::uint32_t>(kernel.info.static_shared) + 15) / 16 * 16;
-  launch.local_bytes = kernel.local_bytes + (kernel.calls ? stack_for_calls : 0);
   launch.counts.assign(code.code.size(), 0);
 
   launch_report report;

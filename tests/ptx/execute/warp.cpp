@@ -193,7 +193,7 @@ void warp::fail(instruction const& i, int lane, problem kind, std::string const&
   f.kind = kind;
   f.message = what;
   f.block = static_cast<std::uint32_t>(home_->index());
-  f.thread = index_ * 32 + static_cast<std::uint32_t>(lane);
+  f.thread = thread_of(lane);
   f.instruction = number_of(i);
   throw fault(f);
 }

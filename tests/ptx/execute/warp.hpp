@@ -105,9 +105,10 @@ class warp {
 
  private:
   struct call_frame {
-    std::uint32_t return_pc, base, function, local_base;
+    std::uint32_t return_pc, base, function;
   };
 
+  [[nodiscard]] std::uint32_t thread_of(int lane) const { return index_ * 32 + static_cast<std::uint32_t>(lane); }
   static int place_of(operand const& o) { return static_cast<int>(o.where); }
   [[noreturn]] void undefined_operand(instruction const& i, int operand_index, int lane) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls, returns, the end of lanes, and where lanes of a warp meet.
+#include <cstdio>
+
 #include "execute/block.hpp"
 #include "execute/warp.hpp"
 
@@ -8,6 +10,7 @@ namespace ptx {
 namespace {
 
 constexpr std::size_t deepest_call = 4096;
+constexpr std::uint64_t frame_gap = 16;  ///< bytes of local memory between frames, so that overruns are seen
 
 }  // namespace
 
@@ -53,10 +56,14 @@ void warp::enter(call_site const& site, instruction const& i, std::uint32_t call
   each_lane(m, [&](int l) {
     std::uint64_t const local = values_[0][local_base_slot * 32 + l];
     for (std::size_t slot = base; slot < base + f.frame_slots; ++slot) { registers_.defined[slot * 32 + l] = 0; }
-    calls_[l].push_back({pc_[l], base_, function_[l], 0});
+    calls_[l].push_back({pc_[l], base_, function_[l]});
     std::size_t const at = (std::size_t{base} + local_base_slot) * 32 + static_cast<std::size_t>(l);
-    registers_.values[at] = (local + caller.local_bytes + 15) / 16 * 16;
+    std::uint64_t const gap = caller.local_bytes != 0 ? frame_gap : 0;
+    registers_.values[at] = (local + caller.local_bytes + gap + 15) / 16 * 16;
     registers_.defined[at] = 0xFF;
+    if (!home_->memory().open_frame(thread_of(l), registers_.values[at], f.local_bytes)) {
+      fail(i, l, problem::out_of_bounds, "calls take more local memory than there is");
+    }
     pc_[l] = f.begin, function_[l] = callee, bases_[l] = base;
     ++depth_[l];
   });
@@ -74,6 +81,8 @@ bool warp::leave(lane_set m) {
     }
     call_frame const back = calls_[l].back();
     calls_[l].pop_back();
+    std::size_t const local = (std::size_t{bases_[l]} + local_base_slot) * 32 + static_cast<std::size_t>(l);
+    home_->memory().close_frame(thread_of(l), registers_.values[local], code.functions[function_[l]].local_bytes);
     instruction const& site = code_[back.return_pc];
     copy_frame(code.functions[function_[l]].results, bases_[l], code.calls[site.target].results, back.base, 1u << l,
                site);
@@ -114,6 +123,7 @@ void warp::copy_frame(std::vector<frame_bytes> const& from, std::uint32_t from_b
 void warp::end(lane_set m) {
   ended_ |= m;
   ready_ &= ~m;
+  home_->memory().ended(index_, m);
   if (meeting_ != 0) { meet_again(); }
   home_->lanes_ended();
 }
@@ -150,8 +160,12 @@ bool warp::try_meeting(instruction const& i, lane_set arriving, lane_set members
     bool const plain_sync = i.run == nullptr && code_[pc_[l]].run == nullptr && code_[pc_[l]].how == flow::meet;
     if (same || (plain_sync && members_[l] == members)) { have |= 1u << l; }
   });
-  lane_set const wanted = members & alive();
-  if ((wanted & ~have) != 0) {
+  if ((members & existing_ & ended_) != 0) {
+    char mask[16];
+    std::snprintf(mask, sizeof mask, "0x%08x", members & existing_ & ended_);
+    fail(i, first, problem::barrier, std::string("lanes ") + mask + " of the membermask ended without coming here");
+  }
+  if ((members & existing_ & ~have) != 0) {
     meeting_ |= arriving;
     ready_ &= ~arriving;
     each_lane(arriving, [&](int l) { members_[l] = members; });

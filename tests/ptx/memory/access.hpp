@@ -29,4 +29,11 @@ struct request {
   std::uint64_t address[32] = {};  ///< offsets in shared and local space, else generic or global addresses
 };
 
+/// One thread's cp.async: `bytes` bytes of shared memory become `source_bytes` of global memory and zeros.
+struct async_copy {
+  std::uint64_t to = 0, from = 0;
+  std::uint32_t instruction = 0;
+  std::uint8_t bytes = 0, source_bytes = 0;
+};
+
 }  // namespace ptx

@@ -36,16 +36,20 @@ launch_memory::launch_memory(memory& memory_of_device, std::uint64_t blocks, std
   clocks.start = clocks.now = device.next_tick();
 }
 
-launch_memory::~launch_memory() { device.end_of_launch(clocks.now); }
+launch_memory::~launch_memory() {
+  sources.end_all(device.arena());
+  device.end_of_launch(clocks.now);
+}
 
 block_memory::block_memory(launch_memory& launch, std::uint32_t block, std::uint32_t shared_bytes,
-                           std::uint32_t local_bytes)
+                           std::uint32_t local_bytes, std::uint32_t room_for_calls)
     : launch_(&launch),
       clocks_(launch.clocks, block),
       shared_start_(++launch.clocks.now),
       global_(launch.device.arena()),
       base_(launch.device.base()) {
-  std::uint64_t const in_cells = (shared_bytes + 15u) / 16u * 16u, own = (local_bytes + 15u) / 16u * 16u;
+  std::uint64_t const in_cells = (shared_bytes + 15u) / 16u * 16u, room = std::uint64_t{local_bytes} + room_for_calls,
+                      own = (room + 15u) / 16u * 16u;
   std::uint64_t const threads = std::uint64_t{launch.clocks.warps_per_block} * 32;
   if (launch.idle.empty()) {
     storage_ = std::make_unique<block_storage>(in_cells, own * threads);
@@ -58,17 +62,71 @@ block_memory::block_memory(launch_memory& launch, std::uint32_t block, std::uint
   std::byte* const bytes = storage_->bytes.data();
   std::uint8_t* const states = storage_->states.data();
   shared_ = {bytes, states, storage_->cells.data(), storage_->byte_cells.data(), shared_bytes};
-  if (local_bytes > 0) {
+  if (room > 0) {
     for (std::uint64_t t = 0; t < threads; ++t) {
       std::uint64_t const at = in_cells + own * t;
-      locals_.push_back({bytes + at, states + at, nullptr, nullptr, local_bytes});
+      locals_.push_back({bytes + at, states + at, nullptr, nullptr, room});
+      std::memset(states + at + local_bytes, state::none, room_for_calls);
     }
   } else {
     locals_.resize(threads);
   }
 }
 
-block_memory::~block_memory() { launch_->idle.push_back(std::move(storage_)); }
+block_memory::~block_memory() {
+  std::uint32_t const block = clocks_.block();
+  if (!destinations_.empty()) { launch_->sources.end_all(global_, &block); }
+  launch_->idle.push_back(std::move(storage_));
+}
+
+void block_memory::begin_copy(std::uint32_t warp, unsigned lane, async_copy const& c) {
+  request from, to;
+  from.where = space::global, to.where = space::shared;
+  from.lanes = to.lanes = 1u << lane, from.instruction = to.instruction = c.instruction;
+  from.address[lane] = c.from, to.address[lane] = c.to;
+  from.alignment = to.bytes = c.bytes;
+  auto const nothing = [](unsigned, place const&) {};
+  if (c.source_bytes != 0) {
+    from.bytes = c.source_bytes;
+    check_place(locate(from, warp, lane), from, warp, lane, false);
+    from.bytes = from.alignment = c.source_bytes == c.bytes ? c.bytes : 1;
+    for (unsigned at = 0; at < c.source_bytes; at += from.bytes, from.address[lane] += from.bytes) {
+      each_lane(warp, from, touching::weak_read, nothing);
+    }
+  }
+  each_lane(warp, to, touching::weak_write, nothing);
+  mark_copy(warp, lane, c, true);
+}
+
+void block_memory::end_copy(std::uint32_t warp, unsigned lane, async_copy const& c) {
+  mark_copy(warp, lane, c, false);
+  request r;
+  r.lanes = 1u << lane, r.instruction = c.instruction;
+  std::byte bytes[16] = {};
+  std::uint32_t defined = 0xFFFF;
+  r.where = space::global;
+  r.bytes = c.source_bytes == c.bytes ? c.bytes : 1;
+  for (unsigned at = 0; at < c.source_bytes; at += r.bytes) {
+    r.address[lane] = c.from + at;
+    load(warp, r, [&](unsigned, std::byte const* from, std::uint32_t written) {
+      std::memcpy(bytes + at, from, r.bytes);
+      defined &= written << at | ~(all_bytes(r.bytes) << at);
+    });
+  }
+  r.where = space::shared, r.bytes = c.bytes, r.address[lane] = c.to;
+  store(warp, r, [&](unsigned, std::byte* to) {
+    std::memcpy(to, bytes, c.bytes);
+    return defined & all_bytes(c.bytes);
+  });
+}
+
+void block_memory::mark_copy(std::uint32_t warp, unsigned lane, async_copy const& c, bool begins) {
+  copies_under_way::copy who{clocks_.block(), warp * 32 + lane, c.instruction, c.source_bytes};
+  auto const mark = begins ? &copies_under_way::begin : &copies_under_way::end;
+  (launch_->sources.*mark)(global_, c.from - base_, who);
+  who.bytes = c.bytes;
+  (destinations_.*mark)(shared_, static_cast<std::uint32_t>(c.to), who);
+}
 
 void block_memory::synchronise(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes,
                                bool atomic) {
@@ -108,10 +166,21 @@ void block_memory::bad_place(place const& p, request const& r, std::uint32_t war
     f.message += "; the address is not a multiple of " + std::to_string(alignment);
   } else if (p.at < p.in->size) {
     for (std::uint64_t i = p.at; i < std::min<std::uint64_t>(p.at + r.bytes, p.in->size); ++i) {
+      if ((p.in->states[i] & (state::copied_to | (writes ? state::copied_from : 0))) != 0) { under_way(p, f, r.bytes); }
       if ((p.in->states[i] & state::freed) != 0) { f.kind = problem::use_after_free; }
       if ((p.in->states[i] & state::read_only) != 0 && writes) { f.kind = problem::read_only; }
     }
   }
+  throw fault(std::move(f));
+}
+
+void block_memory::under_way(place const& p, finding f, unsigned bytes) const {
+  auto const* c = (p.where == space::shared ? destinations_ : launch_->sources).find(p.at, bytes);
+  f.kind = problem::race;
+  f.message += p.where == space::shared ? "; a cp.async to it is under way, and its thread has not waited for it"
+                                        : "; a cp.async from it is under way, and its thread has not waited for it";
+  f.has_other = true;
+  f.other_block = c->block, f.other_thread = c->thread, f.other_instruction = c->instruction;
   throw fault(std::move(f));
 }
 

@@ -10,11 +10,13 @@
 /// All functions throw `fault` with a finding, before anything of the offending lane's access is done.
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "access.hpp"
 #include "clocks.hpp"
+#include "copies.hpp"
 #include "memory.hpp"
 #include "races.hpp"
 #include "traffic.hpp"
@@ -41,6 +43,7 @@ class launch_memory {
   memory& device;
   launch_clocks clocks;
   traffic counts;
+  copies_under_way sources{state::copied_from};
   bool check_races = true;
   std::uint32_t threads_per_block;
   std::vector<std::unique_ptr<block_storage>> idle;  ///< of blocks that ended
@@ -48,8 +51,10 @@ class launch_memory {
 
 class block_memory {
  public:
-  /// Shared memory starts undefined; so do the `local_bytes` that each thread has.
-  block_memory(launch_memory& launch, std::uint32_t block, std::uint32_t shared_bytes, std::uint32_t local_bytes);
+  /// Shared memory starts undefined; so do the `local_bytes` that each thread has. Behind them is room for the frames of
+  /// functions, which is nobody's until open_frame.
+  block_memory(launch_memory& launch, std::uint32_t block, std::uint32_t shared_bytes, std::uint32_t local_bytes,
+               std::uint32_t room_for_calls = 0);
   ~block_memory();
   block_memory(block_memory const&) = delete;
   block_memory& operator=(block_memory const&) = delete;
@@ -67,16 +72,34 @@ class block_memory {
   template <class Visit>
   void atomic(std::uint32_t warp, request const& r, Visit&& visit);
 
+  /// cp.async: checked as accesses of its thread, now and at the end; in between nobody may touch the destination or
+  /// write to the source, not even the thread itself. The bytes move at the end.
+  void begin_copy(std::uint32_t warp, unsigned lane, async_copy const& c);
+  void end_copy(std::uint32_t warp, unsigned lane, async_copy const& c);
+
   /// Lanes met: a warp operation, bar.warp.sync.
   void warp_sync(std::uint32_t warp, std::uint32_t lanes) { clocks_.warp_sync(warp, lanes); }
-  /// A barrier of all threads of the block.
+  /// A barrier of all threads of the block that have not ended.
   void barrier() { clocks_.barrier(); }
+  /// Threads ended: nothing orders what they did with what others do after later barriers.
+  void ended(std::uint32_t warp, std::uint32_t lanes) { clocks_.ended(warp, lanes); }
   /// A barrier of some: bit i of arrived[w] is lane i of warp w. Who only arrived (bar.arrive) is not in `waited`.
   void barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited) {
     clocks_.barrier(arrived, waited);
   }
   /// fence, membar.
   void fence(std::uint32_t warp, std::uint32_t lanes, scope reach) { clocks_.fence(warp, lanes, reach); }
+
+  /// Local memory of a function's frame: fresh at each call, gone after it. False when there is no room.
+  [[nodiscard]] bool open_frame(std::uint32_t thread, std::uint64_t at, std::uint64_t bytes) {
+    region const& r = locals_[thread];
+    if (bytes > r.size || at > r.size - bytes) { return false; }
+    std::memset(r.states + at, state::allocated, bytes);
+    return true;
+  }
+  void close_frame(std::uint32_t thread, std::uint64_t at, std::uint64_t bytes) {
+    std::memset(locals_[thread].states + at, state::freed, bytes);
+  }
 
   /// The shared memory itself, for the interpreter's own use: not checked.
   [[nodiscard]] region const& shared() const { return shared_; }
@@ -88,6 +111,7 @@ class block_memory {
     space where;
   };
 
+  void mark_copy(std::uint32_t warp, unsigned lane, async_copy const& c, bool begins);
   [[nodiscard]] place locate(request const& r, std::uint32_t warp, unsigned lane) const {
     std::uint64_t const address = r.address[lane];
     space where = r.where;
@@ -110,6 +134,7 @@ class block_memory {
   void synchronise(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes, bool atomic);
   void count(request const& r, std::uint32_t warp, bool writes, bool atomic);
   [[noreturn]] void bad_place(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes) const;
+  [[noreturn]] void under_way(place const& p, finding f, unsigned bytes) const;
   [[noreturn]] void bad_atomic(request const& r, std::uint32_t warp, unsigned lane) const;
   [[noreturn]] void raced(place const& p, request const& r, std::uint32_t warp, unsigned lane, touching how,
                           rival const& other) const;
@@ -120,6 +145,7 @@ class block_memory {
   std::uint32_t shared_start_;  ///< earlier stamps in shared memory's cells are of other blocks
   std::unique_ptr<block_storage> storage_;
   region global_, shared_;
+  copies_under_way destinations_{state::copied_to};
   std::vector<region> locals_;  ///< of each thread
   std::uint64_t base_;
   releases shared_releases_;

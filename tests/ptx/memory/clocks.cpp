@@ -14,7 +14,11 @@ void each(std::uint32_t mask, Visit&& visit) {
 }  // namespace
 
 knowledge::knowledge(std::vector<entry> entries) : entries_(std::move(entries)) {
-  std::sort(entries_.begin(), entries_.end(), [](entry a, entry b) { return a.key < b.key; });
+  // Of several entries for one key the latest counts.
+  std::sort(entries_.begin(), entries_.end(),
+            [](entry a, entry b) { return a.key != b.key ? a.key < b.key : a.tick > b.tick; });
+  auto const same = [](entry a, entry b) { return a.key == b.key; };
+  entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
 }
 
 std::uint32_t knowledge::of(level l, std::uint64_t number) const {
@@ -99,21 +103,55 @@ void block_clocks::warp_sync(std::uint32_t warp, std::uint32_t lanes) {
 }
 
 void block_clocks::barrier() {
+  std::uint32_t const before = known_;
   known_ = take_tick();
   known all;
-  bool any = false;
+  std::uint32_t ended = 0;
   for (auto const& w : warps_) {
+    ended |= w.ended;
     if (!w.uses_threads) { continue; }
-    any = true;
-    for (auto const& t : *w.threads) { all = join(all, t.acquired); }
+    each(w.lanes & ~w.ended, [&](unsigned lane) { all = join(all, (*w.threads)[lane].acquired); });
   }
+  if (ended != 0) { leave_behind(all, before); }
   for (auto& w : warps_) {
-    w.known = known_;
+    if (w.ended == 0) { w.known = known_; }
     w.uses_rows = false;
-    if (any && all) {
-      each(w.lanes, [&](unsigned lane) { w.thread(lane).acquired = all; });
+    if (all) {
+      each(w.lanes & ~w.ended, [&](unsigned lane) { w.thread(lane).acquired = all; });
     }
   }
+}
+
+/// What those who come to a barrier have heard of the threads that ended since the barrier at `before`, or earlier.
+void block_clocks::leave_behind(known const& heard, std::uint32_t before) {
+  if (!some_ended_) { known_of_all_ = before; }
+  some_ended_ = true;
+  for (auto& w : warps_) {
+    if (w.ended == 0) { continue; }
+    if (!w.covered) { w.covered = std::make_unique<std::array<std::uint32_t, 32>>(); }
+    each(w.ended, [&](unsigned lane) {
+      bool const fresh = (w.left_behind >> lane & 1) == 0;
+      std::uint32_t tick = fresh ? before : (*w.covered)[lane];
+      if (w.ended != w.lanes) { tick = std::max(tick, w.known); }
+      if (w.uses_rows) {
+        each(w.lanes & ~w.ended, [&](unsigned other) { tick = std::max(tick, (*w.rows)[other][lane]); });
+      }
+      if (heard) {
+        tick = std::max({tick, heard->of(knowledge::thread, std::uint64_t{w.number} * 32 + lane),
+                         heard->of(knowledge::warp, w.number), heard->of(knowledge::block, block_)});
+      }
+      (*w.covered)[lane] = tick;
+    });
+    w.left_behind = w.ended;
+  }
+}
+
+std::uint32_t block_clocks::missed_by_barrier(touch const& t) const {
+  if ((t.warp & touched::whole_block) != 0) { return 0; }
+  auto const& w = warps_[(t.warp & touched::number) % launch_->warps_per_block];
+  std::uint32_t missed = 0;
+  each(t.lanes & w.left_behind, [&](unsigned lane) { missed |= (*w.covered)[lane] < t.tick ? 1u << lane : 0u; });
+  return missed;
 }
 
 void block_clocks::barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited) {
@@ -133,7 +171,16 @@ void block_clocks::barrier(std::vector<std::uint32_t> const& arrived, std::vecto
 known block_clocks::all_known(warp_clock const& w, unsigned lane, std::uint32_t tick) const {
   std::vector<knowledge::entry> own{{knowledge::key(knowledge::thread, std::uint64_t{w.number} * 32 + lane), tick},
                                     {knowledge::key(knowledge::warp, w.number), w.known},
-                                    {knowledge::key(knowledge::block, block_), known_}};
+                                    {knowledge::key(knowledge::block, block_), some_ended_ ? known_of_all_ : known_}};
+  for (auto const& other : warps_) {  // what the last barrier told, where that is not the whole block
+    if (!some_ended_) { break; }
+    if (other.ended == 0) { own.push_back({knowledge::key(knowledge::warp, other.number), known_}); }
+    each(other.ended != 0 ? other.lanes : 0, [&](unsigned i) {
+      bool const behind = (other.left_behind >> i & 1) != 0;
+      own.push_back({knowledge::key(knowledge::thread, std::uint64_t{other.number} * 32 + i),
+                     behind ? (*other.covered)[i] : known_});
+    });
+  }
   if (w.uses_rows) {
     for (unsigned i = 0; i < 32; ++i) {
       if (i != lane && (*w.rows)[lane][i] > w.known) {

@@ -75,8 +75,12 @@ struct warp_clock {
   std::uint32_t known = 0;                                              ///< tick of the last operation of all lanes
   bool uses_rows = false;                                               ///< some lanes met without the others
   bool uses_threads = false;                                            ///< some thread has something in `threads`
+  std::uint32_t ended = 0;                                              ///< lanes that take part in nothing any more
+  std::uint32_t left_behind = 0;                                        ///< of these, those that a barrier has missed
   std::unique_ptr<std::array<std::array<std::uint32_t, 32>, 32>> rows;  ///< [lane][of lane]
   std::unique_ptr<std::array<thread_clock, 32>> threads;
+  std::unique_ptr<std::array<std::uint32_t, 32>>
+      covered;  ///< the tick up to which barriers tell of `left_behind` lanes
 
   thread_clock& thread(unsigned lane);
 };
@@ -87,7 +91,9 @@ class block_clocks {
   block_clocks(launch_clocks& launch, std::uint32_t block);
 
   void warp_sync(std::uint32_t warp, std::uint32_t lanes);
+  /// Of all that have not ended; what ended threads did is known as far as somebody heard of it otherwise.
   void barrier();
+  void ended(std::uint32_t warp, std::uint32_t lanes) { warps_[warp].ended |= lanes; }
   void barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited);
   void fence(std::uint32_t warp, std::uint32_t lanes, scope reach);
 
@@ -107,11 +113,16 @@ class block_clocks {
  private:
   [[nodiscard]] known all_known(warp_clock const& w, unsigned lane, std::uint32_t tick) const;
   [[nodiscard]] std::uint32_t unordered_slow(touch const& t, warp_clock const& w, unsigned lane) const;
+  /// The lanes of a touch before the last barrier that had ended without being known to it.
+  [[nodiscard]] std::uint32_t missed_by_barrier(touch const& t) const;
+  void leave_behind(known const& heard, std::uint32_t before);
   std::uint32_t take_tick() { return launch_->now++; }
 
   launch_clocks* launch_;
   std::uint32_t block_;
-  std::uint32_t known_;  ///< tick of the last barrier of all
+  std::uint32_t known_;             ///< tick of the last barrier of all
+  std::uint32_t known_of_all_ = 0;  ///< of the last one before anybody ended, when `some_ended_`
+  bool some_ended_ = false;         ///< before the last barrier
   std::vector<warp_clock> warps_;
 };
 
@@ -125,10 +136,13 @@ inline constexpr std::uint32_t whole_block = 1u << 28;  ///< any thread of the b
 }  // namespace touched
 
 inline std::uint32_t block_clocks::unordered(touch const& t, std::uint32_t warp, unsigned lane) const {
-  if (t.tick < launch_->start || t.tick <= known_) {
-    if (t.tick < launch_->start || (t.warp & touched::number) / launch_->warps_per_block == block_) { return 0; }
-  }
   auto const& w = warps_[warp];
+  if (t.tick < launch_->start || t.tick <= known_) {
+    if (t.tick < launch_->start || (t.warp & touched::number) / launch_->warps_per_block == block_) {
+      std::uint32_t const missed = some_ended_ ? missed_by_barrier(t) : 0;
+      return missed == 0 ? 0 : unordered_slow({t.tick, t.warp, missed}, w, lane);
+    }
+  }
   if ((t.warp & (touched::number | touched::whole_block)) == w.number) {
     if (t.lanes == 1u << lane || t.tick <= w.known) { return 0; }
   }

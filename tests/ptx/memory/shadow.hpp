@@ -13,7 +13,8 @@ namespace ptx {
 /// State of a byte. A four-byte access looks at four of them at once.
 namespace state {
 inline constexpr std::uint8_t none = 0, allocated = 1, defined = 2, read_only = 4, freed = 8;
-}
+inline constexpr std::uint8_t copied_from = 16, copied_to = 32;  ///< by cp.async, and nobody has waited for it
+}  // namespace state
 
 /// The lanes of one warp that touched a granule between two synchronisations of the launch.
 struct touch {
@@ -43,9 +44,11 @@ struct region {
 /// A bit for each of `bytes` bytes, at most 32.
 inline std::uint32_t all_bytes(unsigned bytes) { return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1); }
 
-/// True when all bytes are allocated and, for a write, none is read-only.
+/// True when all bytes are allocated, no copy to them is under way and, for a write, none is read-only or being copied.
 inline bool usable(std::uint8_t const* states, unsigned bytes, bool writes) {
-  std::uint32_t const seen = (writes ? state::allocated | state::read_only : state::allocated) * 0x01010101u;
+  constexpr unsigned for_reads = state::allocated | state::copied_to;
+  constexpr unsigned for_writes = for_reads | state::read_only | state::copied_from;
+  std::uint32_t const seen = (writes ? for_writes : for_reads) * 0x01010101u;
   std::uint32_t const wanted = state::allocated * 0x01010101u;
   std::uint32_t wrong = 0;
   unsigned i = 0;

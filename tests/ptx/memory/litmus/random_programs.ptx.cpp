@@ -103,6 +103,8 @@ class race {
   bool step() {
     // A few threads of each warp, so that they meet often.
     unsigned const t = pick(blocks) * threads + (pick(2) == 0 ? 32 : 0) + pick(3), event = pick(12 + 4 * calm_);
+    if (ended_[t]) { return true; }
+    if (pick(100) == 0) { return end(t), true; }
     if (event < 5) { return access(t, pick(4) == 0, pick(3) == 0 ? 1 : pick(3) == 0 ? 8 : 4, false); }
     if (event < 9) { return access(t, pick(2) == 0, 4, true); }
     if (event == 9) { return fence(t), true; }
@@ -153,9 +155,17 @@ class race {
     model_.fence(t, wide);
   }
 
+  void end(unsigned t) {
+    ended_[t] = true;
+    launch_.block(t / threads).ended(t % threads / 32, 1u << t % threads % 32);
+  }
+
   void some_lanes(unsigned t) {
     unsigned const warp = t % threads / 32, lanes = warp == 0 ? 32 : threads - 32;
-    std::uint32_t const every = static_cast<std::uint32_t>((std::uint64_t{1} << lanes) - 1);
+    std::uint32_t every = 0;
+    for (unsigned i = 0; i < lanes; ++i) {
+      every |= static_cast<std::uint32_t>(!ended_[t / threads * threads + warp * 32 + i]) << i;
+    }
     std::uint32_t const mask = pick(3) == 0 ? every : every & static_cast<std::uint32_t>(random_.next());
     std::vector<unsigned> who;
     for (unsigned i = 0; i < lanes; ++i) {
@@ -167,7 +177,9 @@ class race {
 
   void barrier(unsigned block) {
     std::vector<unsigned> who;
-    for (unsigned i = 0; i < threads; ++i) { who.push_back(block * threads + i); }
+    for (unsigned i = 0; i < threads; ++i) {
+      if (!ended_[block * threads + i]) { who.push_back(block * threads + i); }
+    }
     launch_.block(block).barrier();
     model_.meet(who, who);
   }
@@ -176,7 +188,7 @@ class race {
     std::vector<std::uint32_t> arrived(2), waited(2);
     std::vector<unsigned> come, wait;
     for (unsigned i = 0; i < threads; ++i) {
-      bool const comes = pick(4) != 0, waits = comes && pick(4) != 0;
+      bool const comes = pick(4) != 0 && !ended_[block * threads + i], waits = comes && pick(4) != 0;
       arrived[i / 32] |= static_cast<std::uint32_t>(comes) << i % 32;
       waited[i / 32] |= static_cast<std::uint32_t>(waits) << i % 32;
       if (comes) { come.push_back(block * threads + i); }
@@ -191,6 +203,7 @@ class race {
   std::uint64_t words_;
   simple_detector model_;
   unsigned calm_ = 0;
+  std::array<bool, all> ended_{};
 };
 
 }  // namespace
