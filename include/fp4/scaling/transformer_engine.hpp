@@ -129,7 +129,7 @@ struct four_over_six_tensor : transformer_engine_multiplier {
       float const value = x(i);
       float const q = e2m1::from_float(scaled_by(value, multiplier)).to_float();
       float const decoded = quotient(scaled_by(scaled_by(q, sf), amax), range);
-      float const error = sum_of(decoded, bits_float(float_bits(value) ^ 0x80000000u));
+      float const error = difference_of(decoded, value);
       float const magnitude = bits_float(float_bits(error) & magnitude_mask);
       if (measure == block_error::largest) {
         uint32_t const a = float_bits(magnitude), most = float_bits(sum);  // as integers, so that NaN is the largest
