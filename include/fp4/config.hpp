@@ -50,6 +50,7 @@ using std_types::uint8_t;
 // and host code are compiled once for all devices. Each is 0 in host code.
 //   FP4_DEVICE_E2M1             cvt.rn to and from e2m1x2: every Blackwell as `a` or `f` target
 //   FP4_DEVICE_STOCHASTIC_E2M1  cvt.rs to e2m1x4: sm_100a and sm_103a
+//   FP4_DEVICE_BLOCK_SCALED_MMA mma.sync with block scales: sm_120 and sm_121 as `a` or `f` target
 //   FP4_DEVICE_E4M3             cvt.rn to and from e4m3x2
 //   FP4_DEVICE_XORSIGN          min and max with .xorsign.abs
 //   FP4_DEVICE_F32X2            arithmetic on pairs of floats, min and max of three
@@ -71,6 +72,7 @@ using std_types::uint8_t;
 #endif
 #define FP4_DEVICE_E2M1 (FP4_DEVICE_FAMILY >= 1000 && FP4_DEVICE_FAMILY < 1300)
 #define FP4_DEVICE_STOCHASTIC_E2M1 (FP4_DEVICE_SPECIFIC == 1000 || FP4_DEVICE_SPECIFIC == 1030)
+#define FP4_DEVICE_BLOCK_SCALED_MMA (FP4_DEVICE_FAMILY >= 1200 && FP4_DEVICE_FAMILY < 1300)
 #define FP4_DEVICE_E4M3 (__CUDA_ARCH__ >= 890)
 #define FP4_DEVICE_XORSIGN (__CUDA_ARCH__ >= 860)
 #define FP4_DEVICE_F32X2 (__CUDA_ARCH__ >= 1000)
@@ -78,6 +80,7 @@ using std_types::uint8_t;
 #define FP4_DEVICE_CODE 0
 #define FP4_DEVICE_E2M1 0
 #define FP4_DEVICE_STOCHASTIC_E2M1 0
+#define FP4_DEVICE_BLOCK_SCALED_MMA 0
 #define FP4_DEVICE_E4M3 0
 #define FP4_DEVICE_XORSIGN 0
 #define FP4_DEVICE_F32X2 0

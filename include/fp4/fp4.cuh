@@ -8,4 +8,5 @@
 #include "gpu/amax.cuh"
 #include "gpu/block.cuh"
 #include "gpu/dequantize.cuh"
+#include "gpu/mma.cuh"
 #include "gpu/quantize.cuh"

@@ -160,8 +160,8 @@ inline std::vector<violation> check_header(fs::path const& root, fs::path const&
     if (std::regex_search(line, match, defined_macro) && match.str(1).rfind("FP4_", 0) != 0) {
       report("a macro must begin with FP4_: " + match.str(1));
     }
-    if (name != "gpu/detail/ptx.cuh" && std::regex_search(line, assembly)) {
-      report("assembly belongs in gpu/detail/ptx.cuh");
+    if (name.rfind("gpu/detail/ptx", 0) != 0 && std::regex_search(line, assembly)) {
+      report("assembly belongs in gpu/detail/ptx*.cuh");
     }
   }
   return found;

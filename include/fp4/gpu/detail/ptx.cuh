@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Instructions by name: the only file with inline assembly. Arithmetic here is rounded as PTX says and keeps
-/// subnormals, whatever -use_fast_math or -fmad ask for. min and max return the number where one operand is NaN.
+/// Instructions by name: assembly is found here and in ptx_matrix.cuh alone. Arithmetic here is rounded as PTX says and
+/// keeps subnormals, whatever -use_fast_math or -fmad ask for. min and max return the number where one operand is NaN.
 
 #include "../../format/half.hpp"
 
