@@ -8,35 +8,9 @@
 #include <fp4/fp4.cuh>
 #include <vector>
 
+#include "device.cuh"
+
 namespace {
-
-void check(cudaError_t code) {
-  if (code != cudaSuccess) { throw fp4::gpu::error(code, "quantize_on_gpu"); }
-}
-
-/// Memory of the device.
-template <class T>
-class device_array {
- public:
-  explicit device_array(std::size_t size) : size_(size) { check(cudaMalloc(&data_, size * sizeof(T))); }
-  ~device_array() { cudaFree(data_); }
-  device_array(device_array const&) = delete;
-  device_array& operator=(device_array const&) = delete;
-
-  [[nodiscard]] T* data() { return static_cast<T*>(data_); }
-  void write(std::vector<T> const& from) {
-    check(cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  [[nodiscard]] std::vector<T> read() const {
-    std::vector<T> to(size_);
-    check(cudaMemcpy(to.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return to;
-  }
-
- private:
-  std::size_t size_;
-  void* data_ = nullptr;
-};
 
 int run() {
   constexpr std::int64_t rows = 100, cols = 1040;
@@ -62,7 +36,7 @@ int run() {
   fp4::gpu::amax_async(in, amax.data());
   fp4::gpu::quantize_async(in, out, fp4::gpu::scale_argument::from_amax(amax.data()),
                            fp4::choices<fp4::transformer_engine>{});
-  check(cudaDeviceSynchronize());
+  check(cudaDeviceSynchronize(), "quantize_on_gpu");
 
   bool const same = codes.read() == wanted.codes() && scales.read() == wanted.scales();
   std::printf("%lld x %lld bfloat16 -> %zu bytes of codes, %zu of scales: %s\n", static_cast<long long>(rows),

@@ -2,12 +2,8 @@
 // What surrounds the bytes: which instructions ran, what is refused, graphs, any grid, a kernel of one's own.
 #include <fp4/gpu/amax.cuh>
 
-#include <cstdlib>
-#include <fstream>
-#include <map>
-#include <sstream>
-
 #include "contract.cuh"
+#include "counts.hpp"
 
 namespace {
 
@@ -46,34 +42,6 @@ choices<transformer_engine, Rounding> with(Rounding rounding) {
   return {{}, rounding};
 }
 
-/// How often the emulated device executed each kind of instruction in `run`.
-template <class Run>
-std::map<std::string, long> counts_of(Run const& run) {
-  std::string const file = std::string(std::getenv("FP4_PTX_TARGET")) + ".report";
-  std::remove(file.c_str());
-  setenv("FP4_PTX_REPORT", file.c_str(), 1);
-  run();
-  CUDA(cudaDeviceSynchronize());
-  unsetenv("FP4_PTX_REPORT");
-  std::map<std::string, long> counts;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    long n = 0;
-    std::string kind;
-    if (words >> n >> kind) { counts[kind] += n; }
-  }
-  std::remove(file.c_str());
-  return counts;
-}
-long sum(std::map<std::string, long> const& counts, std::string const& part) {
-  long n = 0;
-  for (auto const& [kind, count] : counts) {
-    if (kind.find(part) != std::string::npos) { n += count; }
-  }
-  return n;
-}
-
 /// The thread's row is one block of 16: as a user's kernel would, after computing the values.
 __global__ void my_kernel(bfloat16 const* in, quantized_view<nvfp4, tiled_128x4_scales> out,
                           decltype(transformer_engine{}.for_tensor<nvfp4>(tensor_scale::from_amax(1))) tensor,
@@ -92,21 +60,22 @@ __global__ void my_kernel(bfloat16 const* in, quantized_view<nvfp4, tiled_128x4_
 }  // namespace
 
 CASE(native_instructions_run_where_they_exist) {
-  char const* const target = std::getenv("FP4_PTX_TARGET");
-  if (target == nullptr) { return; }  // a real device counts nothing
-  std::string const name = target;
+  std::string const name = test::emulated_target();
+  if (name.empty()) { return; }
   bool const blackwell = name == "sm_100a" || name == "sm_103a" || name == "sm_120a";
   bool const draws = name == "sm_100a" || name == "sm_103a";
   problem p;
   auto const scale = tensor_scale::from_amax(5.0f);
-  auto const nearest = counts_of([&] { gpu::quantize_async(p.input(), p.output(), scale, with(nearest_even{})); });
+  auto const nearest =
+      test::counts_of([&] { gpu::quantize_async(p.input(), p.output(), scale, with(nearest_even{})); });
   CHECK(p.holds(scale, with(nearest_even{})));
-  CHECK_EQUAL(sum(nearest, "e2m1x2"), blackwell ? rows * cols / 2 : 0);
-  CHECK_EQUAL(sum(nearest, "e2m1x4"), 0);
-  auto const drawn = counts_of([&] { gpu::quantize_async(p.input(), p.output(), scale, with(stochastic(3, 4))); });
+  CHECK_EQUAL(nearest.of("e2m1x2"), blackwell ? rows * cols / 2 : 0);
+  CHECK_EQUAL(nearest.of("e2m1x4"), 0);
+  auto const drawn =
+      test::counts_of([&] { gpu::quantize_async(p.input(), p.output(), scale, with(stochastic(3, 4))); });
   CHECK(p.holds(scale, with(stochastic(3, 4))));
-  CHECK_EQUAL(sum(drawn, "e2m1x4"), draws ? rows * cols / 4 : 0);
-  CHECK_EQUAL(sum(drawn, "e2m1x2"), 0);
+  CHECK_EQUAL(drawn.of("e2m1x4"), draws ? rows * cols / 4 : 0);
+  CHECK_EQUAL(drawn.of("e2m1x2"), 0);
 }
 
 CASE(bad_calls_are_refused_and_nothing_is_enqueued) {
