@@ -11,13 +11,18 @@
 namespace fp4::cpu {
 namespace detail {
 
-template <class In, class Format, class Layout, class Choices, class Execution>
-void quantize_checked(matrix_view<In const> in, quantized_view<Format, Layout> out, tensor_scales_view scales,
-                      Choices const& how, Execution execution, path p) {
-  // Padding exists where the layout takes more bytes than there are scales.
+/// Padding exists where the layout takes more bytes than there are scales.
+template <class Format, class Layout>
+void clear_padding(quantized_view<Format, Layout> out) noexcept {
   if (Format::has_block_scale && out.scale_bytes_needed() > out.rows * out.blocks_per_row()) {
     std::memset(out.scales, 0, static_cast<size_t>(out.scale_bytes_needed()));
   }
+}
+
+template <class In, class Format, class Layout, class Choices, class Execution>
+void quantize_checked(matrix_view<In const> in, quantized_view<Format, Layout> out, tensor_scales_view scales,
+                      Choices const& how, Execution execution, path p) {
+  clear_padding(out);
   with_backend(p, [&](auto backend) {
     quantize_job<decltype(backend), In, Format, Layout, Choices> job(in, out, scales, how);
     int64_t const unit_values = job.unit_values() > 0 ? job.unit_values() : 1;
