@@ -60,6 +60,7 @@ enum class errc {
   cublaslt_k,
   cublaslt_m,
   cublaslt_output,
+  bad_layer_shape,
 };
 
 /// The rule as a sentence without its capital and full stop: "the row stride must be at least the number of columns".
@@ -117,6 +118,8 @@ enum class errc {
     case errc::cublaslt_k: return "K must be a multiple of 32 for cublasLt";
     case errc::cublaslt_m: return "M must be a multiple of 16 bytes of the result for cublasLt";
     case errc::cublaslt_output: return "results of cublasLt must have 4, 16 or 32 bits";
+    case errc::bad_layer_shape:
+      return "the matrices of a linear layer must be an activation [M, K], a weight [N, K] and a gradient [M, N]";
   }
   return "unknown rule";
 }

@@ -5,6 +5,7 @@
 /// Everything for the host: include this, or the headers of the rooms that you need. No CUDA header is behind it.
 
 #include "cpu/amax.hpp"
+#include "cpu/both.hpp"
 #include "cpu/dequantize.hpp"
 #include "cpu/pack.hpp"
 #include "cpu/quantize.hpp"
@@ -20,3 +21,4 @@
 #include "metrics/error.hpp"
 #include "quantize.hpp"
 #include "quantized.hpp"
+#include "recipe/linear.hpp"

@@ -36,6 +36,7 @@ planted const cases[] = {
     {"error.hpp", "#include \"format/bits.hpp\"", "error must not include format"},
     {"config.hpp", "#include \"error.hpp\"", "config must not include error"},
     {"recipe/x.hpp", "#include \"../quantize.hpp\"", "recipe must not include front"},
+    {"quantized.hpp", "#include \"recipe/table.hpp\"", "quantized must not include recipe"},
     {"fp4.hpp", "#include \"gpu/quantize.cuh\"", "a .hpp includes a .cuh"},
     {"layout/x.hpp", "#include \"gone.hpp\"", "includes gone.hpp, which does not exist"},
     {"utils/x.hpp", "", "is in no room of the plan"},
@@ -67,6 +68,7 @@ planted const cases[] = {
     {"format/x.hpp", "// asm __GNUC__\n/* #include <vector>\n*/ char const* s = \"asm // \" \"__AVX2__\"; int y;",
      nullptr},
     {"format/x.hpp", "__attribute__((always_inline)) int x; char q = '\"'; int z = '\\'';", nullptr},
+    {"recipe/x.hpp", "#include \"../quantized.hpp\"\n#include \"../cpu/quantize.hpp\"", nullptr},
     {"format/x.hpp", "#if FP4_HAS_AVX2_PATH\n#define FP4_X 1\n#endif", nullptr},
 };
 
@@ -86,7 +88,7 @@ struct temporary_tree {
     for (char const* header :
          {"config.hpp", "error.hpp", "format/bits.hpp", "random/philox.hpp", "rounding/rounding.hpp",
           "scaling/presets.hpp", "layout/views.hpp", "choices.hpp", "metrics/metrics.hpp", "reference/quantize.hpp",
-          "cpu/quantize.hpp", "gpu/quantize.cuh", "quantize.hpp", "fp4.hpp"}) {
+          "cpu/quantize.hpp", "gpu/quantize.cuh", "quantize.hpp", "quantized.hpp", "recipe/table.hpp", "fp4.hpp"}) {
       write(header, "#pragma once\n");
     }
   }

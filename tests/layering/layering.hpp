@@ -40,7 +40,7 @@ inline rooms const& may_see(std::string const& room) {
   static rooms const numbers = with(facts, {"format", "random"});
   static rooms const choices = with(numbers, {"rounding", "scaling", "transform", "layout"});
   static rooms const operations = with(choices, {"choices"});
-  static rooms const recipe = with(operations, {"reference", "cpu", "gpu"});
+  static rooms const recipe = with(operations, {"reference", "cpu", "gpu", "quantized"});
   static rooms const front = with(recipe, {"recipe", "metrics"});
   static std::map<std::string, rooms> const plan{
       {"config", {}},
@@ -56,6 +56,7 @@ inline rooms const& may_see(std::string const& room) {
       {"reference", operations},
       {"cpu", operations},
       {"gpu", operations},
+      {"quantized", operations},
       {"recipe", recipe},
       {"front", front},
   };
@@ -69,8 +70,8 @@ inline std::string room_of(fs::path const& header) {
   static rooms const folders{"format",  "rounding",  "random", "scaling", "transform", "layout",
                              "metrics", "reference", "cpu",    "gpu",     "recipe"};
   static std::map<std::string, std::string> const files{
-      {"config.hpp", "config"}, {"error.hpp", "error"},    {"choices.hpp", "choices"}, {"fp4.hpp", "front"},
-      {"fp4.cuh", "front"},     {"quantize.hpp", "front"}, {"quantized.hpp", "front"}};
+      {"config.hpp", "config"}, {"error.hpp", "error"},    {"choices.hpp", "choices"},    {"fp4.hpp", "front"},
+      {"fp4.cuh", "front"},     {"quantize.hpp", "front"}, {"quantized.hpp", "quantized"}};
   std::string const first = header.begin()->string();
   if (std::next(header.begin()) != header.end()) { return folders.count(first) != 0 ? first : ""; }
   auto const found = files.find(first);
