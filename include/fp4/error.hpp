@@ -61,6 +61,7 @@ enum class errc {
   cublaslt_m,
   cublaslt_output,
   bad_layer_shape,
+  unsupported_operand,
 };
 
 /// The rule as a sentence without its capital and full stop: "the row stride must be at least the number of columns".
@@ -120,6 +121,9 @@ enum class errc {
     case errc::cublaslt_output: return "results of cublasLt must have 4, 16 or 32 bits";
     case errc::bad_layer_shape:
       return "the matrices of a linear layer must be an activation [M, K], a weight [N, K] and a gradient [M, N]";
+    case errc::unsupported_operand:
+      return "an operand chosen at run time must be nvfp4 where it is stochastic, 2D or transformed, and its Hadamard "
+             "size must be 0 or 16";
   }
   return "unknown rule";
 }

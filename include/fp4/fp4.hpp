@@ -22,3 +22,4 @@
 #include "quantize.hpp"
 #include "quantized.hpp"
 #include "recipe/linear.hpp"
+#include "recipe/with_choices.hpp"

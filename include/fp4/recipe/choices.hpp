@@ -4,6 +4,7 @@
 /// \file
 /// From a row of the table to the library's choices.
 
+#include "../layout/submatrix.hpp"
 #include "table.hpp"
 
 namespace fp4::recipe {
@@ -71,33 +72,53 @@ constexpr auto transform_of(bool to_bfloat16) noexcept {
   }
 }
 
-/// Rows and columns as the random positions count them: in the transposed matrix for column-wise 1D blocks.
+/// The draw of one operand. Positions count in the transposed matrix for column-wise 1D blocks.
 template <class Format, bool Transposed>
-constexpr fp4::stochastic placed(fp4::stochastic rounding, place const& where) noexcept {
-  if (where.whole_rows == 0 && where.whole_cols == 0) { return rounding; }
+constexpr fp4::stochastic rounding_of(matrix which, draw const& random, place const& where) noexcept {
+  fp4::stochastic const whole(random.seed, 4 * random.call + static_cast<uint64_t>(which));
+  if (where.whole_rows == 0 && where.whole_cols == 0) { return whole; }
   if (Transposed) {
-    return rounding.at(where.first_col, where.first_row / Format::block_size, Format::blocks(where.whole_rows));
+    return whole.at(where.first_col, where.first_row / Format::block_size, Format::blocks(where.whole_rows));
   }
-  return rounding.at(where.first_row, where.first_col / Format::block_size, Format::blocks(where.whole_cols));
+  return whole.at(where.first_row, where.first_col / Format::block_size, Format::blocks(where.whole_cols));
 }
 
-/// The choices of one operand that is quantized.
+/// The choices of an operand of `Number`, with a transform, shape and direction.
+template <number Number, bool IsStochastic, class Transform, class Shape, class Direction>
+constexpr auto bundle(Transform const& transform, matrix which, draw const& random, place const& where) noexcept {
+  using format = typename format_of<Number>::type;
+  using scaling = typename format_of<Number>::scaling;
+  if constexpr (IsStochastic) {
+    constexpr bool transposed =
+        std_types::is_same<Direction, columnwise>::value && std_types::is_same<Shape, blocks_1d>::value;
+    return choices<scaling, fp4::stochastic, Transform, Shape, Direction>{
+        {}, rounding_of<format, transposed>(which, random, where), transform, {}, {}};
+  } else {
+    return choices<scaling, nearest_even, Transform, Shape, Direction>{{}, {}, transform, {}, {}};
+  }
+}
+
+/// The choices of one operand of a recipe that is quantized.
 template <table const& Recipe, matrix Matrix, class Direction>
 constexpr auto choices_of(draw const& random, place const& where) noexcept {
   constexpr operand how = row<Recipe, Matrix, Direction>();
-  using found = format_of<how.format>;
-  using shape = std_types::conditional_t<how.is_2d, blocks_2d, blocks_1d>;
-  using transform = decltype(transform_of<how.hadamard>(how.to_bfloat16));
-  transform const transforms = transform_of<how.hadamard>(how.to_bfloat16);
-  if constexpr (how.is_stochastic) {
-    constexpr bool transposed = std_types::is_same<Direction, columnwise>::value && !how.is_2d;
-    fp4::stochastic const rounding(random.seed, 4 * random.call + static_cast<uint64_t>(Matrix));
-    return choices<typename found::scaling, fp4::stochastic, transform, shape, Direction>{
-        {}, placed<typename found::type, transposed>(rounding, where), transforms, {}, {}};
-  } else {
-    return choices<typename found::scaling, nearest_even, transform, shape, Direction>{{}, {}, transforms, {}, {}};
-  }
+  auto const transform = transform_of<how.hadamard>(how.to_bfloat16);
+  return bundle<how.format, how.is_stochastic, std_types::remove_const_t<decltype(transform)>,
+                std_types::conditional_t<how.is_2d, blocks_2d, blocks_1d>, Direction>(transform, Matrix, random, where);
 }
 
 }  // namespace detail
+
+/// The preconditions of a draw and a place for a matrix of [rows, cols].
+[[nodiscard]] inline check_result check(draw const& random, place const& where, int64_t rows, int64_t cols) noexcept {
+  if (random.call >> 61 != 0) {
+    return fp4::detail::broken(errc::bad_random_position, static_cast<double>(random.call), 0x1p61);
+  }
+  if (where.whole_rows == 0 && where.whole_cols == 0) { return {}; }
+  if (auto const found = fp4::detail::check_part(where.first_row, rows, where.whole_rows, 16); !found.ok()) {
+    return found;
+  }
+  return fp4::detail::check_part(where.first_col, cols, where.whole_cols, 16);
+}
+
 }  // namespace fp4::recipe

@@ -15,7 +15,6 @@
 
 #include "../cpu/both.hpp"
 #include "../cpu/dequantize.hpp"
-#include "../layout/submatrix.hpp"
 #include "../quantized.hpp"
 #include "choices.hpp"
 
@@ -62,16 +61,6 @@ template <table const& Recipe, matrix Matrix, class Direction>
 constexpr auto transform_for() noexcept {
   constexpr operand how = row<Recipe, Matrix, Direction>();
   return transform_of<how.hadamard>(how.to_bfloat16);
-}
-
-template <table const& Recipe, matrix Matrix>
-check_result check_placed(int64_t rows, int64_t cols, draw const& random, place const& where) noexcept {
-  if (random.call >> 61 != 0) { return broken(errc::bad_random_position, static_cast<double>(random.call), 0x1p61); }
-  if (where.whole_rows == 0 && where.whole_cols == 0) { return {}; }
-  if (auto const found = fp4::detail::check_part(where.first_row, rows, where.whole_rows, 16); !found.ok()) {
-    return found;
-  }
-  return fp4::detail::check_part(where.first_col, cols, where.whole_cols, 16);
 }
 
 template <class In>
@@ -144,7 +133,7 @@ template <table const& Recipe, matrix Matrix, class ScaleLayout = linear_scales,
   constexpr char const* name = "fp4::recipe::operands_with";
   detail::require_meaningful<Recipe>();
   require(check(in), name);
-  require(detail::check_placed<Recipe, Matrix>(in.rows, in.cols, random, where), name);
+  require(check(random, where, in.rows, in.cols), name);
   constexpr bool by_row = detail::is_quantized_v<Recipe, Matrix, rowwise>;
   constexpr bool by_column = detail::is_quantized_v<Recipe, Matrix, columnwise>;
   static_assert(by_row == by_column, "both operands of a matrix are quantized, or neither is");
