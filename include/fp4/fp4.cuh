@@ -9,4 +9,6 @@
 #include "gpu/block.cuh"
 #include "gpu/dequantize.cuh"
 #include "gpu/mma.cuh"
+#include "gpu/pack.cuh"
 #include "gpu/quantize.cuh"
+#include "gpu/relayout.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../layout/packed_view.hpp"
+#include "../layout/pack_checks.hpp"
 #include "detail/tiles.hpp"
 #include "relayout.hpp"
 
@@ -97,42 +97,10 @@ void move_codes(code_move<ToTiles, Codes> const& move, bool streams, Execution e
                              });
 }
 
-/// What pack and unpack ask for besides two views that are right in themselves.
-template <class Rows, class Tiles, class Written, class Read>
-check_result check_move(Rows const& rows, Tiles const& tiles, Written const& to, Read const& from) noexcept {
-  using namespace fp4::detail;
-  if (auto const found = check_quantized(rows); !found.ok()) { return found; }
-  if (auto const found = fp4::check(tiles); !found.ok()) { return found; }
-  if (auto const found = check_same_shape(to.rows, to.cols, from.rows, from.cols); !found.ok()) { return found; }
-  address_range const row_codes =
-      rows_range(rows.codes, rows.rows, rows.code_stride, Rows::format::row_bytes(rows.cols));
-  address_range const row_scales = rows_range(rows.scales, 1, 0, rows.scale_bytes_needed());
-  address_range const tile_codes = rows_range(tiles.codes, 1, 0, tiles.code_bytes_needed());
-  address_range const tile_scales = rows_range(tiles.scales, 1, 0, tiles.scale_bytes_needed());
-  constexpr bool writes_tiles = std_types::is_same<Written, Tiles>::value;
-  address_range const written[2] = {writes_tiles ? tile_codes : row_codes, writes_tiles ? tile_scales : row_scales};
-  address_range const read[2] = {writes_tiles ? row_codes : tile_codes, writes_tiles ? row_scales : tile_scales};
-  for (address_range const output : written) {
-    for (address_range const input : read) {
-      if (auto const found = check_apart(output, input); !found.ok()) { return found; }
-    }
-  }
-  return check_apart(written[0], written[1]);
-}
-
 }  // namespace detail
 
-/// Every precondition of pack(from, to).
-template <class Format, class From, class Byte, class Codes, class To>
-check_result check_pack(quantized_view<Format, From, Byte> from, packed_view<Format, Codes, To> to) noexcept {
-  return detail::check_move(from, to, to, from);
-}
-
-/// Every precondition of unpack(from, to).
-template <class Format, class Codes, class From, class Byte, class To>
-check_result check_unpack(packed_view<Format, Codes, From, Byte> from, quantized_view<Format, To> to) noexcept {
-  return detail::check_move(to, from, to, from);
-}
+using fp4::check_pack;
+using fp4::check_unpack;
 
 /// Brings a quantized matrix into the order of a tensor-core instruction, codes and scales together: weights, once.
 ///
@@ -140,8 +108,7 @@ check_result check_unpack(packed_view<Format, Codes, From, Byte> from, quantized
 /// \param to    the same shape; padding to whole tiles is written as 0, codes and scales.
 /// \throws precondition_error when check_pack(from, to) finds anything; then nothing was written.
 /// \note   Moves words and changes none: unpack gives the same bytes back. Near the speed of memcpy. What lies in
-/// `from`
-///         past its columns is not looked at.
+///         `from` past its columns is not looked at.
 template <class Format, class From, class Byte, class Codes, class To, class Execution = default_execution>
 void pack(quantized_view<Format, From, Byte> from, packed_view<Format, Codes, To> to, Execution execution = {}) {
   constexpr char const* where = "fp4::cpu::pack";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../choices.hpp"
+#include "../layout/pack_checks.hpp"
 #include "detail/words.hpp"
 #include "execution.hpp"
 
@@ -113,19 +114,10 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
                      int64_t blocks, Execution execution = {}) {
   using namespace fp4::detail;
   constexpr char const* where = "fp4::cpu::relayout_scales";
-  require(check_size(rows, blocks), where);
-  require(check_extent(rows, blocks), where);
-  int64_t const from_needed = From::bytes(rows, blocks), to_needed = To::bytes(rows, blocks);
-  if (from_bytes < from_needed) {
-    require(broken(errc::scale_buffer_too_small, as_double(from_bytes), as_double(from_needed)), where);
-  }
-  if (to_bytes < to_needed) {
-    require(broken(errc::scale_buffer_too_small, as_double(to_bytes), as_double(to_needed)), where);
-  }
+  require(check_relayout<From, To>(from, from_bytes, to, to_bytes, rows, blocks), where);
   require(check(execution), where);
   if (rows == 0 || blocks == 0) { return; }
-  if (from == nullptr || to == nullptr) { require(broken(errc::null_data, 0, as_double(rows)), where); }
-  require(check_apart(rows_range(to, 1, 0, to_needed), rows_range(from, 1, 0, from_needed)), where);
+  int64_t const to_needed = To::bytes(rows, blocks);
   if (to_needed != rows * blocks) { std::memset(to, 0, static_cast<size_t>(to_needed)); }
   bool const streams = to_needed >= detail::streamed_copy_bytes &&
                        detail::is_streamable(to, std_types::is_same<To, linear_scales>::value ? blocks : 0);
