@@ -69,68 +69,150 @@ class mirrored {
   on_device<char> device_;
 };
 
-/// Runs one call on the device and on the host. Empty when the bytes are equal.
-template <class In, class Format, class Layout, class Scaling, class Rounding, class Transform = fp4::no_transform>
-std::string broken(situation const& s) {
-  using namespace fp4;
-  using chosen = choices<Scaling, Rounding, Transform>;
-  int const v = s.variant;
-  chosen const how{make_scaling<Scaling>(v),
-                   make_rounding<Rounding>(v, Format::blocks(s.cols)),
-                   make_transform<Transform>(v),
-                   {},
-                   {}};
-  matrix const m = make_data(s.data, s.rows, s.cols, static_cast<std::uint64_t>(v));
-  std::int64_t const stride = s.cols + (v % 3 == 1 ? 5 : v % 3 == 2 ? 8 : 0);
-  std::vector<In> const values = as_values<In>(m, stride);
-  matrix_view<In const> const in(values.data(), s.rows, s.cols, stride);
-  float const amax = reference::amax(in, how.transform, rowwise{});
-  tensor_scale const scale = make_scales(s.scale, amax, how.scaling.template range<Format>(), 1).front();
+/// One result of a call: its memory on both sides, and what the call is told of it in one of several ways.
+template <class Format, class Layout, class Choices>
+class result {
+ public:
+  /// [rows, cols] of the result.
+  result(std::int64_t rows, std::int64_t cols, Choices const& how, fp4::tensor_scale scale, int variant)
+      : rows_(rows),
+        cols_(cols),
+        code_stride_(Format::row_bytes(cols) + (variant % 4 == 3   ? 9
+                                                : variant % 4 == 2 ? 8
+                                                                   : 0)),
+        scale_bytes_(Format::has_block_scale ? Layout::bytes(rows, Format::blocks(cols)) : 0),
+        variant_(variant),
+        how_(how),
+        scale_(scale),
+        wanted_codes_(rows * code_stride_, fill()),
+        got_codes_(rows * code_stride_, fill()),
+        wanted_scales_(scale_bytes_, fill()),
+        got_scales_(scale_bytes_, fill()),
+        codes_(got_codes_.data(), got_codes_.size(), variant % 7 == 6 ? 3 : 0),
+        scales_(got_scales_.data(), scale_bytes_, 0),
+        stored_(std::vector<float>{scale.stored()}),
+        numbers_(2) {}
 
-  std::int64_t const code_stride = Format::row_bytes(s.cols) + (v % 4 == 3 ? 9 : v % 4 == 2 ? 8 : 0);
-  std::uint8_t const fill = v % 2 == 0 ? 0x7F : 0xA5;
-  poisoned_buffer wanted_codes(s.rows * code_stride, fill), got_codes(s.rows * code_stride, fill);
-  std::int64_t const scale_bytes = Format::has_block_scale ? Layout::bytes(s.rows, Format::blocks(s.cols)) : 0;
-  poisoned_buffer wanted_scales(scale_bytes, fill), got_scales(scale_bytes, fill);
-  auto const view = [&](void* codes, void* scales) {
-    quantized_view<Format, Layout> q(static_cast<std::uint8_t*>(codes), static_cast<std::uint8_t*>(scales), scale_bytes,
-                                     s.rows, s.cols);
-    q.code_stride = code_stride;
-    return q;
-  };
-  reference::quantize(in, view(wanted_codes.data(), wanted_scales.data()), tensor_scales_view{&scale, 1}, how);
+  fp4::quantized_view<Format, Layout> wanted() { return view(wanted_codes_.data(), wanted_scales_.data()); }
+  fp4::quantized_view<Format, Layout> out() { return view(codes_.data(), scales_.data()); }
+  Choices const& how() const { return how_; }
+  fp4::tensor_scales_view scales() const { return {&scale_, 1}; }
 
-  int const element = static_cast<int>(sizeof(In));
-  mirrored x(values.data(), static_cast<std::int64_t>(values.size()) * element, v % 5 == 4 ? element : 0);
-  mirrored codes(got_codes.data(), got_codes.size(), v % 7 == 6 ? 3 : 0), scales(got_scales.data(), scale_bytes, 0);
-  auto const* const data = reinterpret_cast<In const*>(x.data());
-  on_device<float> stored(std::vector<float>{scale.stored()});
-  gpu::scale_argument argument = scale;
-  if (v % 2 == 1) {
-    argument = scale.made_from() == tensor_scale::source::amax     ? gpu::scale_argument::from_amax(stored.data())
-               : scale.made_from() == tensor_scale::source::encode ? gpu::scale_argument::from_encode(stored.data())
-                                                                   : gpu::scale_argument::from_decode(stored.data());
-  }
-  gpu::random_argument random;
-  chosen given = how;
-  on_device<std::uint64_t> numbers(2);
-  if constexpr (is_stochastic_v<Rounding>) {
-    if (v % 3 == 1) {
-      std::uint64_t const pair[2] = {how.rounding.seed, how.rounding.stream};
-      cudaMemcpy(numbers.data(), pair, sizeof pair, cudaMemcpyHostToDevice);
-      random = {numbers.data(), numbers.data() + 1};
-      given.rounding.seed = given.rounding.stream = 12345;
+  /// The tensor scale by value, or where it lies on the device.
+  fp4::gpu::scale_argument argument() {
+    using fp4::gpu::scale_argument;
+    if (variant_ % 2 == 0) { return scale_; }
+    switch (scale_.made_from()) {
+      case fp4::tensor_scale::source::amax: return scale_argument::from_amax(stored_.data());
+      case fp4::tensor_scale::source::encode: return scale_argument::from_encode(stored_.data());
+      default: return scale_argument::from_decode(stored_.data());
     }
   }
-  gpu::quantize_async(matrix_view<In const>(data, s.rows, s.cols, stride), view(codes.data(), scales.data()), argument,
-                      given, nullptr, random);
-  if (cudaError_t const code = cudaDeviceSynchronize(); code != cudaSuccess) { return cudaGetErrorString(code); }
-  codes.read(got_codes.data());
-  scales.read(got_scales.data());
-  std::string text = first_difference(got_scales.data(), wanted_scales.data(), scale_bytes, Format::blocks(s.cols));
-  if (!text.empty()) { return "scales: " + text; }
-  text = first_difference(got_codes.data(), wanted_codes.data(), got_codes.size(), code_stride);
-  return text.empty() ? "" : "codes: " + text;
+  /// The choices; where random() holds seed and stream, with others, which do not count.
+  Choices given() {
+    Choices changed = how_;
+    if constexpr (fp4::is_stochastic_v<decltype(Choices::rounding)>) {
+      if (variant_ % 3 == 1) { changed.rounding.seed = changed.rounding.stream = 12345; }
+    }
+    return changed;
+  }
+  fp4::gpu::random_argument random() {
+    if constexpr (fp4::is_stochastic_v<decltype(Choices::rounding)>) {
+      if (variant_ % 3 == 1) {
+        std::uint64_t const pair[2] = {how_.rounding.seed, how_.rounding.stream};
+        cudaMemcpy(numbers_.data(), pair, sizeof pair, cudaMemcpyHostToDevice);
+        return {numbers_.data(), numbers_.data() + 1};
+      }
+    }
+    return {};
+  }
+
+  /// Empty when the device's bytes are the reference's.
+  std::string difference() {
+    if (cudaError_t const code = cudaDeviceSynchronize(); code != cudaSuccess) { return cudaGetErrorString(code); }
+    codes_.read(got_codes_.data());
+    scales_.read(got_scales_.data());
+    std::string text = first_difference(got_scales_.data(), wanted_scales_.data(), scale_bytes_, Format::blocks(cols_));
+    if (!text.empty()) { return "scales: " + text; }
+    text = first_difference(got_codes_.data(), wanted_codes_.data(), got_codes_.size(), code_stride_);
+    return text.empty() ? "" : "codes: " + text;
+  }
+
+ private:
+  [[nodiscard]] std::uint8_t fill() const { return variant_ % 2 == 0 ? 0x7F : 0xA5; }
+  fp4::quantized_view<Format, Layout> view(void* codes, void* scales) const {
+    fp4::quantized_view<Format, Layout> q(static_cast<std::uint8_t*>(codes), static_cast<std::uint8_t*>(scales),
+                                          scale_bytes_, rows_, cols_);
+    q.code_stride = code_stride_;
+    return q;
+  }
+
+  std::int64_t rows_, cols_, code_stride_, scale_bytes_;
+  int variant_;
+  Choices how_;
+  fp4::tensor_scale scale_;
+  poisoned_buffer wanted_codes_, got_codes_, wanted_scales_, got_scales_;
+  mirrored codes_, scales_;
+  on_device<float> stored_;
+  on_device<std::uint64_t> numbers_;
+};
+
+/// A matrix of one situation on both sides.
+template <class In>
+class input {
+ public:
+  explicit input(situation const& s, block_extent block = {})
+      : rows_(s.rows),
+        cols_(s.cols),
+        stride_(s.cols + (s.variant % 3 == 1   ? 5
+                          : s.variant % 3 == 2 ? 8
+                                               : 0)),
+        values_(
+            as_values<In>(make_data(s.data, s.rows, s.cols, static_cast<std::uint64_t>(s.variant), block), stride_)),
+        device_(values_.data(), static_cast<std::int64_t>(values_.size() * sizeof(In)),
+                s.variant % 5 == 4 ? static_cast<int>(sizeof(In)) : 0) {}
+
+  fp4::matrix_view<In const> on_host() const { return {values_.data(), rows_, cols_, stride_}; }
+  fp4::matrix_view<In const> on_gpu() { return {reinterpret_cast<In const*>(device_.data()), rows_, cols_, stride_}; }
+
+ private:
+  std::int64_t rows_, cols_, stride_;
+  std::vector<In> values_;
+  mirrored device_;
+};
+
+/// Choices for a situation, and the tensor scale that belongs to the values.
+template <class Choices, class Format>
+Choices make_choices(situation const& s) {
+  int const v = s.variant;
+  std::int64_t const length = Choices::is_columnwise && !Choices::is_2d ? s.rows : s.cols;
+  return {make_scaling<decltype(Choices::scaling)>(v),
+          make_rounding<decltype(Choices::rounding)>(v, Format::blocks(length)),
+          make_transform<decltype(Choices::transform)>(v),
+          {},
+          {}};
+}
+template <class Format, class In, class Choices>
+fp4::tensor_scale make_scale(situation const& s, fp4::matrix_view<In const> in, Choices const& how) {
+  float const amax = fp4::reference::amax(in, how.transform, how.direction);
+  return make_scales(s.scale, amax, how.scaling.template range<Format>(), 1).front();
+}
+
+/// Runs one call on the device and on the host. Empty when the bytes are equal.
+template <class In, class Format, class Layout, class Choices>
+std::string broken_call(situation const& s) {
+  input<In> in(s, {Choices::is_2d ? 16 : 1, 16});
+  auto const how = make_choices<Choices, Format>(s);
+  bool const turned = Choices::is_columnwise;
+  result<Format, Layout, Choices> one(turned ? s.cols : s.rows, turned ? s.rows : s.cols, how,
+                                      make_scale<Format>(s, in.on_host(), how), s.variant);
+  fp4::reference::quantize(in.on_host(), one.wanted(), one.scales(), how);
+  fp4::gpu::quantize_async(in.on_gpu(), one.out(), one.argument(), one.given(), nullptr, one.random());
+  return one.difference();
+}
+template <class In, class Format, class Layout, class Scaling, class Rounding, class Transform = fp4::no_transform>
+std::string broken(situation const& s) {
+  return broken_call<In, Format, Layout, fp4::choices<Scaling, Rounding, Transform>>(s);
 }
 
 template <int S>

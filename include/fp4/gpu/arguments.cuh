@@ -29,13 +29,13 @@ class scale_argument {
 
   /// The scale, or where it lies in device memory one that stands for it.
   [[nodiscard]] tensor_scale on_host() const noexcept { return scale_; }
-  /// The scale, read from memory if it lies there.
-  [[nodiscard]] __device__ tensor_scale read() const noexcept {
+  /// The scale, read from memory if it lies there; number i of several.
+  [[nodiscard]] __device__ tensor_scale read(int64_t i = 0) const noexcept {
     if (!in_memory_) { return scale_; }
     switch (scale_.made_from()) {
-      case tensor_scale::source::amax: return tensor_scale::from_amax(*value_);
-      case tensor_scale::source::encode: return tensor_scale::from_encode(*value_);
-      default: return tensor_scale::from_decode(*value_);
+      case tensor_scale::source::amax: return tensor_scale::from_amax(value_[i]);
+      case tensor_scale::source::encode: return tensor_scale::from_encode(value_[i]);
+      default: return tensor_scale::from_decode(value_[i]);
     }
   }
   [[nodiscard]] bool is_null() const noexcept { return in_memory_ && value_ == nullptr; }

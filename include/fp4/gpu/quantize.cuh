@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "detail/launch_tiles.cuh"
 #include "detail/quantize_rows.cuh"
 #include "error.cuh"
 
@@ -16,14 +17,41 @@ constexpr int64_t padded_blocks(int64_t blocks) noexcept {
   return Layout::bytes(1, blocks) / Layout::bytes(1, 1) * (Layout::bytes(1, 1) == 1 ? 1 : 4);
 }
 
-/// The preconditions: those of every quantizer, and that a scale in device memory is not null.
+/// Enqueues the kernel of blocks along rows.
 template <class In, class Format, class Layout, class Choices>
-check_result check_call(matrix_view<In> in, quantized_view<Format, Layout> out, scale_argument const& scale,
-                        Choices const& how) noexcept {
-  tensor_scale const known = scale.on_host();
-  if (auto const found = fp4::check(in, out, tensor_scales_view{&known, 1}, how); !found.ok()) { return found; }
-  if (Format::has_tensor_scale && scale.is_null()) { return fp4::detail::broken(errc::null_data, 0, 1); }
-  return {};
+void launch_rows(matrix_view<In const> in, quantized_view<Format, Layout> out, scale_argument scale, Choices const& how,
+                 random_argument random, stream_argument stream, char const* where) {
+  using scaling = decltype(Choices::scaling);
+  using transform = decltype(Choices::transform);
+  using task = rows_task<Format, Layout, In, scaling, decltype(Choices::rounding), transform>;
+  tensor_scale const known = (Format::has_tensor_scale ? scale.on_host() : tensor_scale::from_amax(0.0f))
+                                 .with_range(how.scaling.template range<Format>());
+  if (!Format::has_tensor_scale) { scale = known; }
+  int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
+  uint64_t random_row = 0;
+  if constexpr (is_stochastic_v<decltype(Choices::rounding)>) {
+    int64_t const whole = how.rounding.blocks_per_row > 0 ? how.rounding.blocks_per_row : blocks;
+    random_row = static_cast<uint64_t>(whole) * (task::elements / 16);
+  }
+  bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16) &&
+                       is_aligned(out.codes, out.code_stride, 8);
+  task const work{in,
+                  out,
+                  blocks,
+                  Format::has_block_scale ? padded_blocks<Layout>(blocks) : blocks,
+                  Format::has_block_scale ? padded_rows<Layout>(in.rows) : in.rows,
+                  warps_across(blocks),
+                  aligned,
+                  how.scaling.template for_tensor<Format>(known),
+                  scale,
+                  how.scaling,
+                  how.rounding,
+                  random,
+                  random_row,
+                  transform_task<transform>(how.transform)};
+  dim3 const grid = grid_of(work.padded_blocks, work.padded_rows, work.warps_across, multiprocessors(where));
+  quantize_rows<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);
+  check(cudaGetLastError(), where);
 }
 
 }  // namespace detail
@@ -34,7 +62,7 @@ check_result check_call(matrix_view<In> in, quantized_view<Format, Layout> out, 
 ///                multiples of 16 bytes and codes at multiples of 8.
 /// \param out     codes and block scales in device memory, fully overwritten, padding included.
 /// \param scale   a tensor_scale, or scale_argument::from_amax(pointer) and the like: read when the kernel runs.
-/// \param how     scaling, rounding and transform. (Blocks along rows.)
+/// \param how     scaling, rounding, transform and direction.
 /// \param stream  where the kernel is enqueued. No allocation, no synchronisation: it can be captured in a graph.
 /// \param random  seed and stream of stochastic rounding, if they lie in device memory.
 /// \throws precondition_error before anything is enqueued; gpu::error when the launch is refused.
@@ -46,43 +74,17 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
   constexpr char const* where = "fp4::gpu::quantize_async";
   using chosen = choices<Options...>;
   using value = std_types::remove_const_t<In>;
-  using scaling = decltype(chosen::scaling);
-  using transform = decltype(chosen::transform);
-  using task = detail::rows_task<Format, Layout, value, scaling, decltype(chosen::rounding), transform>;
   static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
-  static_assert(!chosen::is_2d && !chosen::is_columnwise, "blocks along rows");
+  static_assert(!chosen::is_2d, "blocks along rows");
   require(detail::check_call(in, out, scale, how), where);
   if (in.size() == 0) { return; }
-
-  tensor_scale const known = (Format::has_tensor_scale ? scale.on_host() : tensor_scale::from_amax(0.0f))
-                                 .with_range(how.scaling.template range<Format>());
-  if (!Format::has_tensor_scale) { scale = known; }
-  int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
-  uint64_t random_row = 0;
-  if constexpr (is_stochastic_v<decltype(chosen::rounding)>) {
-    int64_t const whole = how.rounding.blocks_per_row > 0 ? how.rounding.blocks_per_row : blocks;
-    random_row = static_cast<uint64_t>(whole) * (task::elements / 16);
+  if constexpr (chosen::is_columnwise) {
+    auto const result = detail::make_side<false>(out, Format::blocks(in.rows), scale, how, random);
+    detail::launch_tiles<value>(in, detail::no_side{}, result,
+                                detail::most_thread_blocks(detail::multiprocessors(where)), stream, where);
+  } else {
+    detail::launch_rows<value>(in, out, scale, how, random, stream, where);
   }
-  bool const aligned = detail::is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(value)), 16) &&
-                       detail::is_aligned(out.codes, out.code_stride, 8);
-  task const work{in,
-                  out,
-                  blocks,
-                  Format::has_block_scale ? detail::padded_blocks<Layout>(blocks) : blocks,
-                  Format::has_block_scale ? detail::padded_rows<Layout>(in.rows) : in.rows,
-                  detail::warps_across(blocks),
-                  aligned,
-                  how.scaling.template for_tensor<Format>(known),
-                  scale,
-                  how.scaling,
-                  how.rounding,
-                  random,
-                  random_row,
-                  detail::transform_task<transform>(how.transform)};
-  dim3 const grid =
-      detail::grid_of(work.padded_blocks, work.padded_rows, work.warps_across, detail::multiprocessors(where));
-  detail::quantize_rows<task><<<grid, detail::threads_per_cta, 0, stream.get()>>>(work);
-  detail::check(cudaGetLastError(), where);
 }
 
 }  // namespace fp4::gpu

@@ -272,5 +272,13 @@ __device__ __forceinline__ float load_shared(uint32_t address) {
 /// Hides from the compiler where a number comes from, so that it stays in its register.
 __device__ __forceinline__ void keep_in_register(uint32_t& x) { asm("" : "+r"(x)); }
 __device__ __forceinline__ void keep_in_register(int64_t& x) { asm("" : "+l"(x)); }
+/// The same number, from where the compiler cannot see it: what is computed from it is computed here and not before a
+/// loop, where it would take a register for all of it.
+__device__ __forceinline__ int computed_here(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+/// Says that what lies at shared address `x` may have changed: loads from it stay behind the last barrier.
+__device__ __forceinline__ void order_after_barrier(uint32_t& x) { asm volatile("" : "+r"(x) : : "memory"); }
 
 }  // namespace fp4::gpu::detail::ptx

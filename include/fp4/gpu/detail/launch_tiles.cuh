@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Host side of kernels with results along rows, down columns or both.
+
+#include "../../choices.hpp"
+#include "../error.cuh"
+#include "quantize_tiles.cuh"
+
+namespace fp4::gpu::detail {
+
+/// The preconditions: those of every quantizer, and that a scale in device memory is not null.
+template <class In, class Format, class Layout, class Choices>
+check_result check_call(matrix_view<In> in, quantized_view<Format, Layout> out, scale_argument const& scale,
+                        Choices const& how) noexcept {
+  tensor_scale const known = scale.on_host();
+  if (auto const found = fp4::check(in, out, tensor_scales_view{&known, 1}, how); !found.ok()) { return found; }
+  if (Format::has_tensor_scale && scale.is_null()) { return fp4::detail::broken(errc::null_data, 0, 1); }
+  return {};
+}
+
+/// Two results must not share memory.
+template <class A, class B>
+check_result check_apart(A const& a, B const& b) noexcept {
+  using namespace fp4::detail;
+  address_range const of_a[] = {rows_range(a.codes, a.rows, a.code_stride, A::format::row_bytes(a.cols)),
+                                rows_range(a.scales, 1, 0, a.scale_bytes_needed())};
+  address_range const of_b[] = {rows_range(b.codes, b.rows, b.code_stride, B::format::row_bytes(b.cols)),
+                                rows_range(b.scales, 1, 0, b.scale_bytes_needed())};
+  for (auto const x : of_a) {
+    for (auto const y : of_b) {
+      if (auto const found = fp4::detail::check_apart(x, y); !found.ok()) { return found; }
+    }
+  }
+  return {};
+}
+
+/// What a kernel is told of the result `out`. `row_blocks` are blocks in a row of the matrix that random numbers are
+/// counted in, where the caller names no larger one.
+template <bool PerRow, class Format, class Layout, class Choices>
+auto make_side(quantized_view<Format, Layout> out, int64_t row_blocks, scale_argument scale, Choices const& how,
+               random_argument random) {
+  using made = side<Format, decltype(how.scaling), decltype(how.rounding), decltype(how.transform), PerRow>;
+  tensor_scale const known = (Format::has_tensor_scale ? scale.on_host() : tensor_scale::from_amax(0.0f))
+                                 .with_range(how.scaling.template range<Format>());
+  if (!Format::has_tensor_scale) { scale = known; }
+  int64_t const blocks = (out.cols + made::elements - 1) / made::elements;
+  uint64_t random_row = 0;
+  if constexpr (is_stochastic_v<decltype(how.rounding)>) {
+    random_row = static_cast<uint64_t>(how.rounding.blocks_per_row > 0 ? how.rounding.blocks_per_row : row_blocks) *
+                 made::groups;
+  }
+  side_frame const whole{out.codes,  out.scales, out.rows, out.cols, blocks, scale_order::of<Layout>(blocks),
+                         random_row, 0,          0};
+  return made{whole,
+              out.code_stride,
+              is_aligned(out.codes, out.code_stride, 8),
+              how.scaling.template for_tensor<Format>(known),
+              scale,
+              how.scaling,
+              how.rounding,
+              random,
+              transform_task<decltype(how.transform)>(how.transform)};
+}
+
+/// Rows and columns of the input that a result covers, with the padding of its scales.
+struct extent {
+  int64_t rows, cols;
+};
+template <class Side>
+extent extent_along_rows(Side const& s) noexcept {
+  if (!Side::format::has_block_scale) { return {s.whole.rows, s.whole.cols}; }
+  return {s.whole.order.padded_rows(s.whole.rows), s.whole.order.padded_blocks(s.whole.blocks) * Side::elements};
+}
+inline extent extent_along_rows(no_side const&) noexcept { return {0, 0}; }
+template <class Side>
+extent extent_down_columns(Side const& s) noexcept {
+  extent const turned = extent_along_rows(s);
+  return {turned.cols, turned.rows};
+}
+
+/// How many thread blocks a device is given at most: what keeps it busy.
+inline int64_t most_thread_blocks(int multiprocessors) noexcept { return int64_t{8} * multiprocessors; }
+
+/// As many thread blocks as there are tiles across; down the rows no more than keep the device busy.
+inline dim3 grid_of_tiles(int64_t across, int64_t down, int64_t most) noexcept {
+  int64_t const enough = 1 + most / across;
+  int64_t const rows = down < enough ? down : enough;
+  return {static_cast<unsigned>(across), static_cast<unsigned>(rows < 65535 ? rows : 65535), 1};
+}
+
+/// Enqueues the kernel of one matrix. The number of thread blocks does not change the bytes.
+template <class In, class Row, class Col>
+void launch_tiles(matrix_view<In const> in, Row const& rowwise, Col const& columnwise, int64_t most_blocks,
+                  stream_argument stream, char const* where) {
+  using task = tiles_task<In, Row, Col, one_matrix>;
+  using shape = typename task::shape;
+  static_assert(shape::fits, "a tile of these transforms is larger than shared memory");
+  extent const a = extent_along_rows(rowwise), b = extent_down_columns(columnwise);
+  int64_t const rows = a.rows > b.rows ? a.rows : b.rows, cols = a.cols > b.cols ? a.cols : b.cols;
+  int64_t const across = (cols + shape::cols - 1) / shape::cols, down = (rows + shape::rows - 1) / shape::rows;
+  bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
+  task const work{in, aligned, rowwise, columnwise, {in.rows, rows}};
+  quantize_tiles<task><<<grid_of_tiles(across, down, most_blocks), threads_per_cta, 0, stream.get()>>>(work);
+  check(cudaGetLastError(), where);
+}
+
+}  // namespace fp4::gpu::detail
