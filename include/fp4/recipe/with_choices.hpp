@@ -74,10 +74,20 @@ void with_choices(operand const& how, bool is_columnwise, matrix which, draw con
   }
 }
 
-/// Calls work(Format{}) with the block format of a number that has one.
+/// Calls work(Format{}, scaling) with the block format of a number that has one.
 template <class Work>
-void with_format(number which, Work const& work) {
-  with_choices({which}, false, matrix::activation, {}, {}, [&](auto format, auto const&) { work(format); });
+void with_scaling(number which, Work const& work) {
+  auto const call = [&work](auto found) {
+    work(typename decltype(found)::type{}, typename decltype(found)::scaling{});
+  };
+  switch (which) {
+    case number::bf16: return;
+    case number::nvfp4: return call(detail::format_of<number::nvfp4>{});
+    case number::mxfp8_e4m3: return call(detail::format_of<number::mxfp8_e4m3>{});
+    case number::mxfp8_e5m2: return call(detail::format_of<number::mxfp8_e5m2>{});
+    case number::fp8_e4m3: return call(detail::format_of<number::fp8_e4m3>{});
+    case number::fp8_e5m2: return call(detail::format_of<number::fp8_e5m2>{});
+  }
 }
 
 }  // namespace fp4::recipe
