@@ -28,7 +28,8 @@ inline request make_request(warp& w, instruction const& i, int address_operand, 
 }
 
 /// Writes one loaded element to a register: extended to its width, with what is known of its bytes.
-inline void load_element(warp& w, operand const& d, int lane, type t, std::byte const* at, std::uint32_t written) {
+inline void load_element(warp& w, operand const& d, int lane, type t, std::byte const* at, unsigned written,
+                         unsigned computed_ones = 0) {
   unsigned const bytes = bytes_of(t);
   std::uint64_t value = 0;
   std::memcpy(&value, at, bytes);
@@ -40,7 +41,7 @@ inline void load_element(warp& w, operand const& d, int lane, type t, std::byte 
     if ((written >> (bytes - 1) & 1) == 0) { all = written; }
   }
   w.destination(d)[lane] = value;
-  w.destination_defined(d)[lane] = static_cast<byte_set>(all & 0xFF);
+  w.destination_defined(d)[lane] = bytes_of_origin(all, computed_ones);
 }
 
 /// State spaces as ld, st and atom name them; .const and .param lie in global memory.

@@ -91,6 +91,11 @@ update update_for(form& f, std::string_view name, type t) {
   f.fail("no such atomic operation on this type");
 }
 
+/// What is known of a register of 64 bits after `bytes` of it were loaded.
+byte_set loaded_bytes(std::uint32_t defined, unsigned bytes) {
+  return static_cast<byte_set>((defined | ~bytes_mask(bytes)) & all_bytes_defined);
+}
+
 /// d.., [a], b.., c: with.elements elements; red has no d. `target` is the row of the operation.
 void atomic(warp& w, instruction const& i, lane_set m) {
   type const t = i.with.first;
@@ -102,7 +107,7 @@ void atomic(warp& w, instruction const& i, lane_set m) {
   request r = make_request(w, i, address, m, each * static_cast<unsigned>(n));
   update const how = rows[i.target].how;
   std::uint64_t const mask = each >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * each)) - 1;
-  w.home().memory().atomic(w.index(), r, [&](unsigned lane, std::byte* at) {
+  w.home().memory().atomic(w.index(), r, how == exchange, [&](unsigned lane, std::byte* at, std::uint32_t defined) {
     modifiers with = i.with;
     // atom.add.f32 flushes subnormals in global memory, and not in shared memory.
     with.ftz = t == type::f32 && i.with.where != space::shared && r.address[lane] < shared_window;
@@ -113,10 +118,11 @@ void atomic(warp& w, instruction const& i, lane_set m) {
       std::uint64_t const c = three ? w.values(i.operands[address + 2])[lane] & mask : 0;
       std::uint64_t const fresh = how(with, old, b, c);
       std::memcpy(at + each * static_cast<unsigned>(k), &fresh, each);
-      if (returns) { w.destination(i.operands[k])[lane] = old; }
+      if (!returns) { continue; }
+      w.destination(i.operands[k])[lane] = old;
+      w.destination_defined(i.operands[k])[lane] = loaded_bytes(defined >> (each * static_cast<unsigned>(k)), each);
     }
   });
-  for (int k = 0; returns && k < n; ++k) { w.set_defined(i.operands[k], m); }
 }
 
 /// exch and cas of 128 bits: d, [a], b{, c}, each in two operands.
@@ -124,7 +130,7 @@ void atomic_128(warp& w, instruction const& i, lane_set m) {
   for (int k = 3; k < i.count; ++k) { w.require(i, k, m, 0xFF); }
   bool const three = i.with.combine != 0;
   request const r = make_request(w, i, 2, m, 16);
-  w.home().memory().atomic(w.index(), r, [&](unsigned lane, std::byte* at) {
+  w.home().memory().atomic(w.index(), r, !three, [&](unsigned lane, std::byte* at, std::uint32_t defined) {
     auto const operand_value = [&](int k) { return w.values(i.operands[k])[lane]; };
     std::uint64_t old[2];
     std::memcpy(old, at, sizeof old);
@@ -132,10 +138,11 @@ void atomic_128(warp& w, instruction const& i, lane_set m) {
     bool const swaps = !three || (old[0] == b[0] && old[1] == b[1]);
     std::uint64_t const fresh[2] = {three ? operand_value(5) : b[0], three ? operand_value(6) : b[1]};
     if (swaps) { std::memcpy(at, fresh, sizeof fresh); }
-    for (int k = 0; k < 2; ++k) { w.destination(i.operands[k])[lane] = old[k]; }
+    for (int k = 0; k < 2; ++k) {
+      w.destination(i.operands[k])[lane] = old[k];
+      w.destination_defined(i.operands[k])[lane] = loaded_bytes(defined >> (8 * k), 8);
+    }
   });
-  w.set_defined(i.operands[0], m);
-  w.set_defined(i.operands[1], m);
 }
 
 void build_atomic_128(form& f, std::string_view name) {

@@ -43,7 +43,7 @@ void logic(warp& w, instruction const& i, lane_set m) {
   std::uint64_t* const d = w.destination(i.operands[0]);
   byte_set* const dd = w.destination_defined(i.operands[0]);
   each_lane(m, [&](int l) {
-    dd[l] = with_origin(F::defined(a[l], da[l], b[l], db[l]), da[l] | db[l]);
+    dd[l] = bytes_of_origin(F::defined(a[l], da[l], b[l], db[l]), computed_bytes(da[l] | db[l]));
     d[l] = F::of(a[l], b[l]);
   });
 }
@@ -76,22 +76,23 @@ void shift(warp& w, instruction const& i, lane_set m) {
   byte_set const* const da = w.defined(i.operands[1]);
   std::uint64_t* const d = w.destination(i.operands[0]);
   byte_set* const dd = w.destination_defined(i.operands[0]);
-  constexpr unsigned all = bytes_mask(sizeof(T));
+  static constexpr unsigned all = bytes_mask(sizeof(T));
   each_lane(m, [&](int l) {
     auto const n = static_cast<unsigned>(std::min<std::uint64_t>(by[l] & 0xFFFFFFFFu, width));
     auto const x = static_cast<T>(a[l]);
-    unsigned const unknown = ~static_cast<unsigned>(da[l]) & all;
+    byte_set const source = da[l];
+    unsigned const unknown = ~unsigned{source} & all;
     T const wide_shift = n == width ? static_cast<T>(!Left && x < 0 ? -1 : 0) : T{0};
     d[l] = to_bits(n == width ? wide_shift
                               : static_cast<T>(Left ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << n)
                                                     : static_cast<T>(x >> n)));
     dd[l] = 0xFF;
-    if (unknown != 0) {  // where the unknown bytes come to lie; a shifted one may touch two
-      unsigned const bytes = n / 8, more = n % 8 != 0 ? 1 : 0;
-      unsigned const moved =
-          Left ? (unknown << bytes) | (unknown << (bytes + more)) : (unknown >> bytes) | (unknown >> (bytes + more));
-      bool const sign_unknown = !Left && std::is_signed_v<T> && (unknown >> (sizeof(T) - 1)) != 0;
-      dd[l] = with_origin(sign_unknown ? 0 : ~(moved & all), da[l]);
+    if (unknown != 0) {
+      auto const moved = [n](unsigned bytes) -> unsigned {
+        bool const sign = !Left && std::is_signed_v<T> && (bytes >> (sizeof(T) - 1) & 1) != 0;
+        return sign ? 0xFF : all & (Left ? bytes_shifted_left(bytes, n) : bytes_shifted_right(bytes, n));
+      };
+      dd[l] = bytes_of_origin(~moved(unknown), moved(computed_bytes(source)));
     }
   });
   w.spoil(i.operands[0]);
@@ -114,7 +115,7 @@ handler pick_shift(type t) {
 
 /// shf: 64 bits {b, a} shifted, the upper or lower half of them. mode: 1 left; combine: 1 clamp
 void funnel(warp& w, instruction const& i, lane_set m) {
-  for (int k = 1; k <= 3; ++k) { w.use(i, k, m, 0x0F); }
+  w.use(i, 3, m, 0x0F);
   bool const left = i.with.mode != 0, clamp = i.with.combine != 0;
   each_lane(m, [&](int l) {
     std::uint64_t const low = w.values(i.operands[1])[l] & 0xFFFFFFFFu, high = w.values(i.operands[2])[l];
@@ -122,8 +123,17 @@ void funnel(warp& w, instruction const& i, lane_set m) {
     std::uint64_t const n = clamp ? std::min<std::uint64_t>(by, 32) : by & 31;
     std::uint64_t const both = high << 32 | low;
     w.destination(i.operands[0])[l] = (left ? (both << n) >> 32 : both >> n) & 0xFFFFFFFFu;
+    auto const moved = [&](unsigned low_bytes, unsigned high_bytes) {
+      unsigned const bytes = (high_bytes & 0xF) << 4 | (low_bytes & 0xF);
+      return (left ? bytes_shifted_left(bytes, static_cast<unsigned>(n)) >> 4
+                   : bytes_shifted_right(bytes, static_cast<unsigned>(n))) &
+             0xF;
+    };
+    byte_set const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
+    w.destination_defined(i.operands[0])[l] =
+        bytes_of_origin(~moved(~da, ~db), moved(computed_bytes(da), computed_bytes(db)));
   });
-  w.set_result(i.operands[0], m);
+  w.spoil(i.operands[0]);
 }
 
 void lop3(warp& w, instruction const& i, lane_set m) {
@@ -139,9 +149,9 @@ void lop3(warp& w, instruction const& i, lane_set m) {
       r |= ((k & 4) != 0 ? a : ~a) & ((k & 2) != 0 ? b : ~b) & ((k & 1) != 0 ? c : ~c);
     }
     r &= 0xFFFFFFFFu;
-    unsigned const da = w.defined(i.operands[first])[l], db = w.defined(i.operands[first + 1])[l],
+    byte_set const da = w.defined(i.operands[first])[l], db = w.defined(i.operands[first + 1])[l],
                    dc = w.defined(i.operands[first + 2])[l];
-    w.destination_defined(i.operands[0])[l] = with_origin(da & db & dc, da | db | dc);
+    w.destination_defined(i.operands[0])[l] = bytes_of_origin(da & db & dc, computed_bytes(da | db | dc));
     if (to_predicate) {
       operand const& q = i.operands[first + 4];
       bool const other = ((w.values(q)[l] ^ static_cast<std::uint64_t>(q.offset)) & 1) != 0;
@@ -169,21 +179,23 @@ void permute(warp& w, instruction const& i, lane_set m) {
   w.use(i, 3, m, 0x0F);
   each_lane(m, [&](int l) {
     std::uint64_t const both = (w.values(i.operands[2])[l] << 32) | (w.values(i.operands[1])[l] & 0xFFFFFFFFu);
-    unsigned const known = (w.defined(i.operands[2])[l] & 0x0Fu) << 4 | (w.defined(i.operands[1])[l] & 0x0Fu);
+    byte_set const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
+    unsigned const known = (db & 0x0Fu) << 4 | (da & 0x0Fu);
+    unsigned const from_arithmetic = (computed_bytes(db) & 0x0Fu) << 4 | (computed_bytes(da) & 0x0Fu);
     std::uint32_t const selector =
         permute_selector(i.with.mode, static_cast<std::uint32_t>(w.values(i.operands[3])[l]));
     std::uint64_t r = 0;
-    unsigned defined = 0xF0;
+    unsigned defined = 0xF0, computed_ones = 0;
     for (unsigned k = 0; k < 4; ++k) {
       unsigned const s = selector >> (4 * k);
       std::uint64_t byte = (both >> (8 * (s & 7))) & 0xFF;
       if ((s & 8) != 0) { byte = (byte & 0x80) != 0 ? 0xFF : 0; }
       r |= byte << (8 * k);
       defined |= (known >> (s & 7) & 1) << k;
+      computed_ones |= (from_arithmetic >> (s & 7) & 1) << k;
     }
     w.destination(i.operands[0])[l] = r;
-    w.destination_defined(i.operands[0])[l] =
-        with_origin(defined, w.defined(i.operands[1])[l] | w.defined(i.operands[2])[l]);
+    w.destination_defined(i.operands[0])[l] = bytes_of_origin(defined, computed_ones);
   });
   w.spoil(i.operands[0]);
 }

@@ -35,10 +35,13 @@ void integer_to_integer(warp& w, instruction const& i, lane_set m) {
       value = clamped(negative ? 0 - value : value, negative, to);
     }
     w.destination(i.operands[0])[l] = extended(value, to) & mask;
-    unsigned const source = w.defined(i.operands[1])[l];
-    unsigned bytes = source | (0xFFu & ~bytes_mask(kept));
-    if (is_signed(from) && (bytes >> (kept - 1) & 1) == 0) { bytes &= bytes_mask(kept); }
-    w.destination_defined(i.operands[0])[l] = with_origin(bytes, source);
+    byte_set const source = w.defined(i.operands[1])[l];
+    auto const extended_bytes = [&](unsigned bytes) {  // those above are like the sign, or zeros
+      bool const sign = is_signed(from) && (bytes >> (kept - 1) & 1) != 0;
+      return (bytes & bytes_mask(kept)) | (sign ? ~bytes_mask(kept) : 0);
+    };
+    w.destination_defined(i.operands[0])[l] =
+        bytes_of_origin(~extended_bytes(~source), extended_bytes(computed_bytes(source)));
   });
   w.spoil(i.operands[0]);
 }

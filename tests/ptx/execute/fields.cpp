@@ -76,12 +76,15 @@ void insert_field(warp& w, instruction const& i, lane_set m) {
     std::uint64_t const ones = n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
     std::uint64_t const field = at >= width ? 0 : static_cast<T>(ones << at);
     std::uint64_t const moved = at >= width ? 0 : w.values(i.operands[1])[l] << at;
-    unsigned const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
-    unsigned known = at % 8 == 0 ? (da & 0xFF) << std::min(at / 8, 8u) : (da & 0xFF) == 0xFF ? 0xFFu : 0u;
+    byte_set const da = w.defined(i.operands[1])[l], db = w.defined(i.operands[2])[l];
     unsigned const outside = zero_bytes(field), inside = zero_bytes(~field);
-    known = (known & inside) | (db & outside) | (known & db & ~(inside | outside));
+    // Undefined bytes of a result: those of a that come into the field, those of b around it.
+    auto const moved_in = [&](unsigned a_bytes, unsigned b_bytes) {
+      return (bytes_shifted_left(a_bytes & 0xFF, at) & ~outside) | (b_bytes & ~inside);
+    };
     w.destination(i.operands[0])[l] = static_cast<T>((w.values(i.operands[2])[l] & ~field) | (moved & field));
-    w.destination_defined(i.operands[0])[l] = with_origin(known, da | db);
+    w.destination_defined(i.operands[0])[l] =
+        bytes_of_origin(~moved_in(~da, ~db), moved_in(computed_bytes(da), computed_bytes(db)));
   });
   w.spoil(i.operands[0]);
 }

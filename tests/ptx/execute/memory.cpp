@@ -13,10 +13,11 @@ void load(warp& w, instruction const& i, lane_set m) {
   type const t = i.with.first;
   unsigned const each = bytes_of(t);
   request const r = make_request(w, i, n, m, each * static_cast<unsigned>(n));
-  w.home().memory().load(w.index(), r, [&](unsigned lane, std::byte const* at, std::uint32_t known) {
+  w.home().memory().load(w.index(), r, [&](unsigned lane, std::byte const* at, known_bytes known) {
     for (int k = 0; k < n; ++k) {
-      load_element(w, i.operands[k], static_cast<int>(lane), t, at + each * static_cast<unsigned>(k),
-                   known >> (each * static_cast<unsigned>(k)) & ((1u << each) - 1));
+      unsigned const from = each * static_cast<unsigned>(k);
+      load_element(w, i.operands[k], static_cast<int>(lane), t, at + from, known.defined >> from & bytes_mask(each),
+                   known.computed >> from & bytes_mask(each));
     }
   });
 }
@@ -25,22 +26,24 @@ bool is_global(space where, std::uint64_t address) {
   return where == space::global || (where == space::generic && address < shared_window);
 }
 
-/// [a], b..
+/// [a], b..  mode: 1 between blocks; CUB sends them values that it later discards
 void store(warp& w, instruction const& i, lane_set m) {
   int const n = i.count - 1;
   unsigned const each = bytes_of(i.with.first);
   request const r = make_request(w, i, 0, m, each * static_cast<unsigned>(n));
   w.home().memory().store(w.index(), r, [&](unsigned lane, std::byte* at) {
-    std::uint32_t known = 0;
+    known_bytes known = 0;
     for (int k = 0; k < n; ++k) {
       operand const& b = i.operands[1 + k];
       std::memcpy(at + each * static_cast<unsigned>(k), &w.values(b)[lane], each);
-      unsigned const bytes = w.defined(b)[lane];
-      if ((bytes & computed) != 0 && is_global(i.with.where, r.address[lane])) {
+      byte_set const bytes = w.defined(b)[lane];
+      unsigned const undefined = computed_bytes(bytes) & bytes_mask(each);
+      if (undefined != 0 && i.with.mode == 0 && is_global(i.with.where, r.address[lane])) {
         w.fail(i, static_cast<int>(lane), problem::undefined,
                "stores what was computed from bytes that nobody has written");
       }
-      known |= (bytes & ((1u << each) - 1)) << (each * static_cast<unsigned>(k));
+      known.defined |= (bytes & bytes_mask(each)) << (each * static_cast<unsigned>(k));
+      known.computed |= undefined << (each * static_cast<unsigned>(k));
     }
     return known;
   });
@@ -82,7 +85,7 @@ void load_frame_parameter(warp& w, instruction const& i, lane_set m) {
       std::uint64_t const value = w.values(p.slot)[l] >> p.shift;
       unsigned const known = w.defined(p.slot)[l] >> (p.shift / 8);
       load_element(w, i.operands[k], l, i.with.first, reinterpret_cast<std::byte const*>(&value),
-                   known & ((1u << each) - 1));
+                   known & bytes_mask(each), known >> 8 & bytes_mask(each));
     });
   }
 }
@@ -92,12 +95,15 @@ void store_frame_parameter(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const mask = each >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * each)) - 1;
   for (int k = 0; k < i.count; ++k) {
     frame_place const p = place_in_frame(i, each * static_cast<unsigned>(k));
-    unsigned const bytes = bytes_mask(each) << (p.shift / 8);
+    unsigned const bytes = bytes_mask(each) << (p.shift / 8), both = bytes | bytes << 8;
     each_lane(m, [&](int l) {
       std::uint64_t& to = w.destination(p.slot)[l];
       byte_set& known = w.destination_defined(p.slot)[l];
       to = (to & ~(mask << p.shift)) | (w.values(i.operands[k])[l] & mask) << p.shift;
-      known = static_cast<byte_set>((known & ~bytes) | ((w.defined(i.operands[k])[l] << (p.shift / 8)) & bytes));
+      byte_set const source = w.defined(i.operands[k])[l];
+      byte_set const moved =
+          bytes_of_origin(unsigned{source} << (p.shift / 8), computed_bytes(source) << (p.shift / 8));
+      known = static_cast<byte_set>((known & ~both) | (moved & both));
     });
   }
 }
@@ -111,16 +117,16 @@ bool take_access(form& f, bool is_store) {
   f.take("weak");
   bool const synchronises = f.take(is_store ? "release" : "acquire");
   if (synchronises) { with.ordering = is_store ? order::release : order::acquire; }
-  bool const is_volatile = f.take("volatile");
-  if (is_volatile || f.take("relaxed") || f.take("mmio")) { with.ordering = order::relaxed; }
+  f.take("mmio");  // says .relaxed as well
+  if (f.take("volatile") || f.take("relaxed")) { with.ordering = order::relaxed; }
   with.reach = scope::system;
-  if (f.take("mmio")) { with.ordering = order::relaxed; }
   f.take_one(access_scopes, with.reach);
   if (is_store && f.take("const")) { f.fail("constant memory cannot be written"); }
   f.take_one(access_spaces, with.where);
   f.take("nc");
   f.take("unified");
   f.take_one(vectors, with.vector);
+  if (is_store && f.take("cg")) { with.mode = 1; }
   bool const policy = f.take_cache_advice();
   with.first = f.take_type();
   if (with.ordering != order::weak) { f.out.step_cost = polling_cost; }
@@ -169,6 +175,7 @@ void build_load(form& f) {
 void build_store(form& f) {
   bool const policy = take_access(f, true);
   modifiers& with = f.out.with;
+  if (with.ordering != order::weak) { with.mode = 1; }
   bool const in_frame = names_frame_parameter(f, f.peek());
   in_frame ? static_cast<void>(f.skip()) : f.address();
   if (with.first == type::b128) {

@@ -48,15 +48,15 @@ void pack_elements(warp& w, instruction const& i, lane_set m) {
   unsigned const bits = i.with.elements;
   each_lane(m, [&](int l) {
     std::uint64_t value = 0;
-    unsigned known = 0, sources = 0;
+    unsigned known = 0, computed_ones = 0;
     for (int k = 0; k < n; ++k) {
       value |= (w.values(i.operands[1 + k])[l] & mask_of_bits(bits)) << (bits * static_cast<unsigned>(k));
-      unsigned const source = w.defined(i.operands[1 + k])[l];
+      byte_set const source = w.defined(i.operands[1 + k])[l];
       known |= (source & bytes_mask(bits / 8)) << (bits / 8 * static_cast<unsigned>(k));
-      sources |= source;
+      computed_ones |= (computed_bytes(source) & bytes_mask(bits / 8)) << (bits / 8 * static_cast<unsigned>(k));
     }
     w.destination(i.operands[0])[l] = value;
-    w.destination_defined(i.operands[0])[l] = with_origin(known, sources);
+    w.destination_defined(i.operands[0])[l] = bytes_of_origin(known, computed_ones);
   });
 }
 
@@ -67,11 +67,12 @@ void unpack_elements(warp& w, instruction const& i, lane_set m) {
   operand const& from = i.operands[n];
   each_lane(m, [&](int l) {
     std::uint64_t const value = w.values(from)[l];
-    unsigned const known = w.defined(from)[l];
+    byte_set const known = w.defined(from)[l];
     for (int k = 0; k < n; ++k) {
+      unsigned const first = bits / 8 * static_cast<unsigned>(k);
       w.destination(i.operands[k])[l] = (value >> (bits * static_cast<unsigned>(k))) & mask_of_bits(bits);
-      w.destination_defined(i.operands[k])[l] = with_origin(
-          (known >> (bits / 8 * static_cast<unsigned>(k)) & bytes_mask(bits / 8)) | ~bytes_mask(bits / 8), known);
+      w.destination_defined(i.operands[k])[l] =
+          bytes_of_origin((known & 0xFFu) >> first | ~bytes_mask(bits / 8), computed_bytes(known) >> first);
     }
   });
 }

@@ -130,6 +130,48 @@ TEST_CASE("an undefined value may be computed with as long as it decides nothing
             .found(problem::undefined));
 }
 
+TEST_CASE("an undefined value is told from a copy byte by byte, and keeps its mark in memory") {
+  std::string const load =
+      "mov.b64 %d1, memory; mad.wide.u32 %d2, %t, 4, %d1; ld.shared.u32 %r1, [%d2]; add.u32 %r2, %r1, 1;\n";
+  // A packed pair of which only one half is undefined: stored in parts, that half alone is a finding.
+  for (std::string const pack : {"mov.b64 %d3, {%t, %r2};",
+                                 "cvt.u64.u32 %d3, %t; cvt.u64.u32 %d4, %r2; shl.b64 %d4, %d4, 32; "
+                                 "or.b64 %d3, %d3, %d4;"}) {
+    CAPTURE(pack);
+    CHECK(found(load + pack + "cvt.u32.u64 %r3, %d3; st.global.u32 [%mine], %r3;") == std::nullopt);
+    CHECK(found(load + pack + "shr.u64 %d3, %d3, 32; cvt.u32.u64 %r3, %d3; st.global.u32 [%mine], %r3;") ==
+          problem::undefined);
+  }
+  CHECK(found(load + "prmt.b32 %r3, %r2, %t, 0x7654; st.global.u32 [%mine], %r3;") == std::nullopt);
+  CHECK(found(load + "prmt.b32 %r3, %r2, %t, 0x7650; st.global.u32 [%mine], %r3;") == problem::undefined);
+  CHECK(found(load + "bfi.b32 %r3, %r2, %t, 16, 16; st.global.u16 [%mine], %r3;") == std::nullopt);
+  CHECK(found(load + "bfi.b32 %r3, %r2, %t, 0, 16; st.global.u16 [%mine], %r3;") == problem::undefined);
+  CHECK(found(load + "shf.l.wrap.b32 %r3, %r2, %t, 16; st.global.u16 [%mine+2], %r3; shr.u32 %r3, %r3, 16;") ==
+        problem::undefined);
+  CHECK(found(load + "shf.l.wrap.b32 %r3, %t, %r2, 0; shf.r.wrap.b32 %r4, %t, %r2, 0; st.global.u32 [%mine], %r4;") ==
+        std::nullopt);
+  // Through shared memory it is still no mere copy.
+  CHECK(found(load + "st.shared.u32 [%d2+2048], %r2; ld.shared.u32 %r3, [%d2+2048]; st.global.u32 [%mine], %r3;") ==
+        problem::undefined);
+  CHECK(found(load + "st.shared.u32 [%d2+2048], %r1; ld.shared.u32 %r3, [%d2+2048]; st.global.u32 [%mine], %r3;") ==
+        std::nullopt);
+  // What blocks tell each other may be of no use to anybody; who uses it is found.
+  std::string const use = "ld.relaxed.gpu.global.u32 %r3, [%mine]; ";
+  CHECK(found(load + "st.relaxed.gpu.global.u32 [%mine], %r2;" + use) == std::nullopt);
+  CHECK(found(load + "st.relaxed.gpu.global.u32 [%mine], %r2;" + use + "setp.eq.u32 %p1, %r3, 0; @%p1 exit;") ==
+        problem::undefined);
+  CHECK(found(load + "st.relaxed.gpu.global.u32 [%mine], %r2;" + use + "st.global.u32 [%mine], %r3;") ==
+        problem::undefined);
+}
+
+TEST_CASE("an exchange may be the first to write") {
+  std::string const exchange =
+      "mov.b64 %d1, memory; mad.wide.u32 %d2, %t, 4, %d1; atom.shared.exch.b32 %r1, [%d2], %t;\n";
+  CHECK(found(exchange + "ld.shared.u32 %r2, [%d2]; setp.eq.u32 %p1, %r2, 0; @%p1 exit;") == std::nullopt);
+  CHECK(found(exchange + "setp.eq.u32 %p1, %r1, 0; @%p1 exit;") == problem::undefined);
+  CHECK(found("mov.b64 %d1, memory; atom.shared.add.u32 %r1, [%d1], %t;") == problem::undefined);
+}
+
 TEST_CASE("a report counts threads, and names the place of a finding") {
   auto const r =
       run(kernel("setp.lt.u32 %p1, %t, 8; @%p1 bra END; add.u32 %r1, %t, 1; st.global.u32 [%mine], %r1;\nEND:"));

@@ -11,7 +11,8 @@ char const* verb(touching how) {
     case touching::weak_read: return "reads";
     case touching::weak_write: return "writes";
     case touching::strong_read: return "reads (volatile, relaxed or acquiring)";
-    case touching::strong_write: return "writes (atomic, volatile or releasing)";
+    case touching::strong_write: return "writes (volatile, relaxed or releasing)";
+    case touching::atomic: return "updates (atomic)";
   }
   return "?";
 }
@@ -135,7 +136,7 @@ void block_memory::synchronise(place const& p, request const& r, std::uint32_t w
   if (writes) {
     clocks_.strong_write(warp, lane, where, p.at, r.ordering, r.reach, atomic);
   } else {
-    clocks_.strong_read(warp, lane, where, p.at, r.ordering, r.reach);
+    clocks_.strong_read(warp, lane, where, p.at, r.ordering, r.reach, atomic);
   }
 }
 

@@ -5,7 +5,7 @@
 /// What the threads of one block do to memory, checked and counted. The interpreter holds one launch_memory for a
 /// launch and one block_memory for each resident block, and calls it once for each warp instruction.
 ///
-///     memory.load(warp, request, [&](unsigned lane, std::byte const* at, std::uint32_t defined) { ... });
+///     memory.load(warp, request, [&](unsigned lane, std::byte const* at, known_bytes known) { ... });
 ///
 /// All functions throw `fault` with a finding, before anything of the offending lane's access is done.
 
@@ -59,18 +59,19 @@ class block_memory {
   block_memory(block_memory const&) = delete;
   block_memory& operator=(block_memory const&) = delete;
 
-  /// visit(lane, std::byte const* at, std::uint32_t defined) for each lane of the request; bit i of `defined`: byte i
+  /// visit(lane, std::byte const* at, known_bytes known) for each lane of the request; bit i of `known`: byte i
   /// was written.
   template <class Visit>
   void load(std::uint32_t warp, request const& r, Visit&& visit);
 
-  /// visit(lane, std::byte* at) -> std::uint32_t writes the bytes; bit i of the result: byte i is defined.
+  /// visit(lane, std::byte* at) -> known_bytes writes the bytes; bit i of the result: byte i is defined.
   template <class Visit>
   void store(std::uint32_t warp, request const& r, Visit&& visit);
 
-  /// visit(lane, std::byte* at) reads and replaces the bytes, lane after lane. Undefined bytes are a finding.
+  /// visit(lane, std::byte* at, std::uint32_t defined) reads and replaces the bytes, lane after lane. Undefined bytes are
+  /// a finding, except for an exchange, which does not compute with them.
   template <class Visit>
-  void atomic(std::uint32_t warp, request const& r, Visit&& visit);
+  void atomic(std::uint32_t warp, request const& r, bool exchange, Visit&& visit);
 
   /// cp.async: checked as accesses of its thread, now and at the end; in between nobody may touch the destination or
   /// write to the source, not even the thread itself. The bytes move at the end.
@@ -162,7 +163,7 @@ inline void block_memory::check_place(place const& p, request const& r, std::uin
 
 template <class Visit>
 void block_memory::each_lane(std::uint32_t warp, request const& r, touching how, Visit&& visit) {
-  bool const writes = how == touching::weak_write || how == touching::strong_write;
+  bool const writes = touches_write(how);
   race_check global_check(clocks_, launch_->clocks.start, warp, 0, how, r.instruction);
   race_check shared_check(clocks_, shared_start_, warp, 0, how, r.instruction);
   for (std::uint32_t rest = r.lanes; rest != 0; rest &= rest - 1) {
@@ -184,7 +185,7 @@ void block_memory::load(std::uint32_t warp, request const& r, Visit&& visit) {
   bool const weak = r.ordering == order::weak;
   each_lane(warp, r, weak ? touching::weak_read : touching::strong_read, [&](unsigned lane, place const& p) {
     if (!weak) { synchronise(p, r, warp, lane, false, false); }
-    visit(lane, static_cast<std::byte const*>(p.in->bytes + p.at), defined_bits(p.in->states + p.at, r.bytes));
+    visit(lane, static_cast<std::byte const*>(p.in->bytes + p.at), known_of(p.in->states + p.at, r.bytes));
   });
   count(r, warp, false, false);
 }
@@ -194,19 +195,22 @@ void block_memory::store(std::uint32_t warp, request const& r, Visit&& visit) {
   bool const weak = r.ordering == order::weak;
   each_lane(warp, r, weak ? touching::weak_write : touching::strong_write, [&](unsigned lane, place const& p) {
     if (!weak) { synchronise(p, r, warp, lane, true, false); }
-    std::uint32_t const defined = visit(lane, p.in->bytes + p.at);
-    set_defined(p.in->states + p.at, r.bytes, defined);
+    set_known(p.in->states + p.at, r.bytes, visit(lane, p.in->bytes + p.at));
   });
   count(r, warp, true, false);
 }
 
 template <class Visit>
-void block_memory::atomic(std::uint32_t warp, request const& r, Visit&& visit) {
-  each_lane(warp, r, touching::strong_write, [&](unsigned lane, place const& p) {
-    if (defined_bits(p.in->states + p.at, r.bytes) != all_bytes(r.bytes)) { bad_atomic(r, warp, lane); }
+void block_memory::atomic(std::uint32_t warp, request const& r, bool exchange, Visit&& visit) {
+  each_lane(warp, r, touching::atomic, [&](unsigned lane, place const& p) {
+    std::uint32_t const defined = known_of(p.in->states + p.at, r.bytes);
+    if (defined != all_bytes(r.bytes)) {
+      if (!exchange) { bad_atomic(r, warp, lane); }
+      set_known(p.in->states + p.at, r.bytes, all_bytes(r.bytes));
+    }
     synchronise(p, r, warp, lane, false, true);
     synchronise(p, r, warp, lane, true, true);
-    visit(lane, p.in->bytes + p.at);
+    visit(lane, p.in->bytes + p.at, defined);
   });
   count(r, warp, true, true);
 }

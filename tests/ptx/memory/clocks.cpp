@@ -59,6 +59,7 @@ std::uint32_t launch_clocks::take_list() {
 }
 
 void launch_clocks::give_list(std::uint32_t index) {
+  entries -= lists[index].size();
   lists[index].clear();
   free_lists.push_back(index);
 }
@@ -96,28 +97,36 @@ void block_clocks::warp_sync(std::uint32_t warp, std::uint32_t lanes) {
     each(lanes, [&](unsigned lane) { (*w.rows)[lane] = all; });
   }
   if (w.uses_threads) {
-    known all;
-    each(lanes, [&](unsigned lane) { all = join(all, (*w.threads)[lane].acquired); });
-    each(lanes, [&](unsigned lane) { (*w.threads)[lane].acquired = all; });
+    known all, over;
+    each(lanes, [&](unsigned lane) {
+      all = join(all, (*w.threads)[lane].acquired);
+      over = join(over, (*w.threads)[lane].reads_over);
+    });
+    each(lanes, [&](unsigned lane) { (*w.threads)[lane].acquired = all, (*w.threads)[lane].reads_over = over; });
   }
 }
 
 void block_clocks::barrier() {
   std::uint32_t const before = known_;
   known_ = take_tick();
-  known all;
+  known all, over;
   std::uint32_t ended = 0;
   for (auto const& w : warps_) {
     ended |= w.ended;
     if (!w.uses_threads) { continue; }
-    each(w.lanes & ~w.ended, [&](unsigned lane) { all = join(all, (*w.threads)[lane].acquired); });
+    each(w.lanes & ~w.ended, [&](unsigned lane) {
+      auto& t = (*w.threads)[lane];
+      all = join(join(all, t.acquired), t.at_barrier);
+      over = join(over, t.reads_over);
+      t.at_barrier = nullptr;
+    });
   }
   if (ended != 0) { leave_behind(all, before); }
   for (auto& w : warps_) {
     if (w.ended == 0) { w.known = known_; }
     w.uses_rows = false;
-    if (all) {
-      each(w.lanes & ~w.ended, [&](unsigned lane) { w.thread(lane).acquired = all; });
+    if (all || over) {
+      each(w.lanes & ~w.ended, [&](unsigned lane) { w.thread(lane).acquired = all, w.thread(lane).reads_over = over; });
     }
   }
 }
@@ -156,14 +165,21 @@ std::uint32_t block_clocks::missed_by_barrier(touch const& t) const {
 
 void block_clocks::barrier(std::vector<std::uint32_t> const& arrived, std::vector<std::uint32_t> const& waited) {
   std::uint32_t const tick = take_tick();
-  known all;
+  known all, over;
   for (std::size_t i = 0; i < warps_.size(); ++i) {
-    each(arrived[i], [&](unsigned lane) { all = join(all, all_known(warps_[i], lane, tick)); });
+    each(arrived[i], [&](unsigned lane) {
+      all = join(all, all_known(warps_[i], lane, tick));
+      if (!warps_[i].uses_threads) { return; }
+      auto& t = (*warps_[i].threads)[lane];
+      all = join(all, t.at_barrier);
+      over = join(over, t.reads_over);
+    });
   }
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     each(waited[i], [&](unsigned lane) {
       auto& t = warps_[i].thread(lane);
       t.acquired = join(t.acquired, all);
+      t.reads_over = join(t.reads_over, over);
     });
   }
 }
@@ -213,17 +229,21 @@ void block_clocks::strong_write(std::uint32_t warp, unsigned lane, releases& whe
   auto& w = warps_[warp];
   release out;
   out.block = block_;
-  if (o == order::release || o == order::acq_rel) {
-    out.in_block = all_known(w, lane, take_tick());
-    if (reach != scope::block) { out.anywhere = out.in_block; }
+  bool const is_release = o == order::release || o == order::acq_rel, ends_reads = !keeps && reach != scope::block;
+  known const all = is_release || ends_reads ? all_known(w, lane, take_tick()) : nullptr;
+  if (is_release) {
+    out.in_block = all;
+    if (reach != scope::block) { out.anywhere = all; }
   }
   if (w.uses_threads) {
     auto const& t = (*w.threads)[lane];
     out.in_block = join(out.in_block, t.fenced_in_block);
     if (reach != scope::block) { out.anywhere = join(out.anywhere, t.fenced); }
   }
-  if (where.empty() && !out.in_block) { return; }
+  if (ends_reads) { out.reads_over = join(all, w.uses_threads ? (*w.threads)[lane].reads_over : nullptr); }
+  if (where.empty() && !out.in_block && !out.reads_over) { return; }
   auto& slot = where[address];
+  if (keeps) { out.reads_over = slot.reads_over; }
   if (keeps && (slot.in_block || slot.anywhere)) {
     out.in_block = join(out.in_block, slot.block == block_ ? slot.in_block : slot.anywhere);
     out.anywhere = join(out.anywhere, slot.anywhere);
@@ -232,35 +252,47 @@ void block_clocks::strong_write(std::uint32_t warp, unsigned lane, releases& whe
 }
 
 void block_clocks::strong_read(std::uint32_t warp, unsigned lane, releases const& where, std::uint64_t address, order o,
-                               scope reach) {
+                               scope reach, bool atomic) {
   if (where.empty()) { return; }
   auto const at = where.find(address);
   if (at == where.end()) { return; }
   bool const acquires = o == order::acquire || o == order::acq_rel;
   auto& t = warps_[warp].thread(lane);
-  if (at->second.block == block_) {
-    auto& to = acquires ? t.acquired : t.pending_in_block;
-    to = join(to, at->second.in_block);
-  } else if (reach != scope::block) {
-    auto& to = acquires ? t.acquired : t.pending;
-    to = join(to, at->second.anywhere);
-  }
+  bool const near = at->second.block == block_;
+  if (!near && reach == scope::block) { return; }
+  known const& heard = near ? at->second.in_block : at->second.anywhere;
+  auto& to = acquires ? t.acquired : near ? t.pending_in_block : t.pending;
+  to = join(to, heard);
+  if (atomic) { t.at_barrier = join(t.at_barrier, heard); }
+  t.reads_over = join(t.reads_over, at->second.reads_over);
 }
 
-std::uint32_t block_clocks::unordered_slow(touch const& t, warp_clock const& w, unsigned lane) const {
-  std::uint32_t const number = t.warp & touched::number;
-  known const acquired = w.uses_threads ? (*w.threads)[lane].acquired : nullptr;
-  if (acquired) {
-    if (acquired->of(knowledge::block, number / launch_->warps_per_block) >= t.tick) { return 0; }
-    if ((t.warp & touched::whole_block) == 0 && acquired->of(knowledge::warp, number) >= t.tick) { return 0; }
+std::uint32_t block_clocks::unordered_slow(touch const& t, warp_clock const& w, unsigned lane, bool reads) const {
+  touch rest = t;
+  if (w.uses_threads) {
+    auto const& mine = (*w.threads)[lane];
+    rest.lanes = untold(rest, mine.acquired);
+    if (reads) { rest.lanes = untold(rest, mine.reads_over); }
   }
+  if ((t.warp & touched::number) != w.number || (t.warp & touched::whole_block) != 0) { return rest.lanes; }
+  rest.lanes &= ~(1u << lane);
+  std::uint32_t unknown = rest.lanes;
+  if (w.uses_rows) {
+    each(rest.lanes, [&](unsigned other) { unknown &= (*w.rows)[lane][other] >= t.tick ? ~(1u << other) : ~0u; });
+  }
+  return unknown;
+}
+
+/// The lanes of a touch that are not in what somebody was told.
+std::uint32_t block_clocks::untold(touch const& t, known const& by) const {
+  if (!by || t.lanes == 0) { return t.lanes; }
+  std::uint32_t const number = t.warp & touched::number;
+  if (by->of(knowledge::block, number / launch_->warps_per_block) >= t.tick) { return 0; }
   if ((t.warp & touched::whole_block) != 0) { return t.lanes; }
+  if (by->of(knowledge::warp, number) >= t.tick) { return 0; }
   std::uint32_t unknown = t.lanes;
-  if (number == w.number) { unknown &= ~(1u << lane); }
-  each(unknown, [&](unsigned other) {
-    bool const met = number == w.number && w.uses_rows && (*w.rows)[lane][other] >= t.tick;
-    bool const told = acquired && acquired->of(knowledge::thread, std::uint64_t{number} * 32 + other) >= t.tick;
-    if (met || told) { unknown &= ~(1u << other); }
+  each(t.lanes, [&](unsigned lane) {
+    if (by->of(knowledge::thread, std::uint64_t{number} * 32 + lane) >= t.tick) { unknown &= ~(1u << lane); }
   });
   return unknown;
 }

@@ -43,9 +43,10 @@ using known = std::shared_ptr<knowledge const>;
 /// All of both; cheap when one is empty or they are the same.
 known join(known const& a, known const& b);
 
-/// What was released at an address: for threads of the releasing block, and for all others.
+/// What was released at an address: for threads of the releasing block, and for all others. A relaxed write without a
+/// fence still says that the reads before it are over.
 struct release {
-  known in_block, anywhere;
+  known in_block, anywhere, reads_over;
   std::uint32_t block = 0;
 };
 using releases = std::unordered_map<std::uint64_t, release>;
@@ -59,6 +60,8 @@ struct launch_clocks {
   /// Lists of touches, for bytes that several warps read or that several warps touch atomically.
   std::vector<std::vector<touch>> lists;
   std::vector<std::uint32_t> free_lists;
+  std::uint64_t entries = 0;              ///< in all lists
+  std::uint64_t most_entries = 4u << 20;  ///< beyond, a list has one entry for each block
   std::uint32_t take_list();
   void give_list(std::uint32_t index);
 };
@@ -67,6 +70,8 @@ struct thread_clock {
   known acquired;                   ///< beyond what warp and block know
   known fenced_in_block, fenced;    ///< knowledge at the last fence, which a later strong write releases
   known pending_in_block, pending;  ///< seen by strong reads; the next fence acquires it
+  known at_barrier;                 ///< seen by atomics; the next barrier of the block acquires it as well
+  known reads_over;                 ///< reads known to be over, beyond `acquired`
 };
 
 struct warp_clock {
@@ -101,10 +106,11 @@ class block_clocks {
   void strong_write(std::uint32_t warp, unsigned lane, releases& where, std::uint64_t address, order o, scope reach,
                     bool keeps);
   void strong_read(std::uint32_t warp, unsigned lane, releases const& where, std::uint64_t address, order o,
-                   scope reach);
+                   scope reach, bool atomic);
 
-  /// The lanes of `t` whose accesses are not known to have happened before what this thread does now.
-  [[nodiscard]] std::uint32_t unordered(touch const& t, std::uint32_t warp, unsigned lane) const;
+  /// The lanes of `t` whose accesses are not known to have happened before what this thread does now. Of `reads` it is
+  /// enough to know that they are over.
+  [[nodiscard]] std::uint32_t unordered(touch const& t, std::uint32_t warp, unsigned lane, bool reads = false) const;
 
   [[nodiscard]] warp_clock const& warp(std::uint32_t w) const { return warps_[w]; }
   [[nodiscard]] launch_clocks& launch() const { return *launch_; }
@@ -112,7 +118,8 @@ class block_clocks {
 
  private:
   [[nodiscard]] known all_known(warp_clock const& w, unsigned lane, std::uint32_t tick) const;
-  [[nodiscard]] std::uint32_t unordered_slow(touch const& t, warp_clock const& w, unsigned lane) const;
+  [[nodiscard]] std::uint32_t unordered_slow(touch const& t, warp_clock const& w, unsigned lane, bool reads) const;
+  [[nodiscard]] std::uint32_t untold(touch const& t, known const& by) const;
   /// The lanes of a touch before the last barrier that had ended without being known to it.
   [[nodiscard]] std::uint32_t missed_by_barrier(touch const& t) const;
   void leave_behind(known const& heard, std::uint32_t before);
@@ -131,22 +138,23 @@ namespace touched {
 inline constexpr std::uint32_t number = (1u << 28) - 1;
 inline constexpr std::uint32_t many = 1u << 31;         ///< `lanes` is the index of a list
 inline constexpr std::uint32_t writes = 1u << 30;       ///< strong accesses that wrote
-inline constexpr std::uint32_t split = 1u << 29;        ///< the bytes have cells of their own
+inline constexpr std::uint32_t observes = 1u << 29;     ///< strong accesses that read
+inline constexpr std::uint32_t split = 1u << 29;        ///< of a write: the bytes have cells of their own
 inline constexpr std::uint32_t whole_block = 1u << 28;  ///< any thread of the block of this warp
 }  // namespace touched
 
-inline std::uint32_t block_clocks::unordered(touch const& t, std::uint32_t warp, unsigned lane) const {
+inline std::uint32_t block_clocks::unordered(touch const& t, std::uint32_t warp, unsigned lane, bool reads) const {
   auto const& w = warps_[warp];
   if (t.tick < launch_->start || t.tick <= known_) {
     if (t.tick < launch_->start || (t.warp & touched::number) / launch_->warps_per_block == block_) {
       std::uint32_t const missed = some_ended_ ? missed_by_barrier(t) : 0;
-      return missed == 0 ? 0 : unordered_slow({t.tick, t.warp, missed}, w, lane);
+      return missed == 0 ? 0 : unordered_slow({t.tick, t.warp, missed}, w, lane, reads);
     }
   }
   if ((t.warp & (touched::number | touched::whole_block)) == w.number) {
     if (t.lanes == 1u << lane || t.tick <= w.known) { return 0; }
   }
-  return unordered_slow(t, w, lane);
+  return unordered_slow(t, w, lane, reads);
 }
 
 }  // namespace ptx

@@ -11,8 +11,10 @@
 
 namespace ptx {
 
-/// How a thread touches bytes. `strong` accesses (atomics, volatile, relaxed...) do not race with each other.
-enum class touching : std::uint8_t { weak_read, weak_write, strong_read, strong_write };
+/// How a thread touches bytes. `strong` accesses (volatile, relaxed...; atomic: read and write in one) do not race with
+/// each other.
+enum class touching : std::uint8_t { weak_read, strong_read, weak_write, strong_write, atomic };
+inline bool touches_write(touching how) { return how >= touching::weak_write; }
 
 /// Another party that nothing orders before this access.
 struct rival {
@@ -76,21 +78,22 @@ class race_check {
       c.write = {now_, number_, 1u << lane_};
       c.from[0] = instruction_;
     } else {
-      bool const writes = how_ == touching::strong_write;
+      bool const writes = touches_write(how_);
       if (writes && c.reads.tick >= start_ && !passes(c.reads, c.from[1], touching::weak_read, other)) { return false; }
-      add(c.strong, c.from[2], writes ? touched::writes : 0);
+      add(c.strong, c.from[2],
+          (writes ? touched::writes : 0) | (how_ != touching::strong_write ? touched::observes : 0));
     }
     return true;
   }
 
   [[nodiscard]] bool passes(touch const& t, std::uint32_t from, touching was, rival& other) const {
-    if ((t.warp & touched::many) != 0) { return passes_list(t, from, was, false, other); }
-    std::uint32_t const unknown = clocks_->unordered(t, warp_, lane_);
+    bool const reads = was == touching::weak_read;
+    if ((t.warp & touched::many) != 0) { return passes_reads(t, from, other); }
+    std::uint32_t const unknown = clocks_->unordered(t, warp_, lane_, reads);
     return unknown == 0 || blame(t, unknown, from, was, other);
   }
+  [[nodiscard]] bool passes_reads(touch const& t, std::uint32_t from, rival& other) const;
   [[nodiscard]] bool passes_strong(cell const& c, rival& other) const;
-  [[nodiscard]] bool passes_list(touch const& t, std::uint32_t from, touching was, bool only_writes,
-                                 rival& other) const;
   static bool blame(touch const& t, std::uint32_t unknown, std::uint32_t from, touching was, rival& other);
 
   void add(touch& t, std::uint32_t& from, std::uint32_t flag) {
@@ -98,13 +101,14 @@ class race_check {
     std::uint32_t const me = number_ | flag, bit = 1u << lane_;
     if (t.tick < start_) {
       t = {now_, me, bit};
-    } else if (t.warp == me && (t.tick == now_ || t.lanes == bit)) {
-      t = {now_, me, t.tick == now_ ? t.lanes | bit : bit};
+    } else if (t.warp == me && (t.lanes == bit || (t.tick == now_ && (how_ != touching::atomic || t.lanes < bit)))) {
+      t = {now_, me, t.tick == now_ ? t.lanes | bit : bit};  // lanes of atomics come in ascending order
     } else {
       add_slow(t, me, bit);
     }
   }
   void add_slow(touch& t, std::uint32_t me, std::uint32_t bit);
+  void append(std::vector<touch>& list, touch const& t);
   void shorten(std::vector<touch>& list) const;
   void forget(touch& t) {
     if (t.tick >= start_ && (t.warp & touched::many) != 0) { clocks_->launch().give_list(t.lanes); }

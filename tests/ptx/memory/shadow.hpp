@@ -14,6 +14,7 @@ namespace ptx {
 namespace state {
 inline constexpr std::uint8_t none = 0, allocated = 1, defined = 2, read_only = 4, freed = 8;
 inline constexpr std::uint8_t copied_from = 16, copied_to = 32;  ///< by cp.async, and nobody has waited for it
+inline constexpr std::uint8_t computed = 64;                     ///< not defined, but the result of arithmetic
 }  // namespace state
 
 /// The lanes of one warp that touched a granule between two synchronisations of the launch.
@@ -44,6 +45,13 @@ struct region {
 /// A bit for each of `bytes` bytes, at most 32.
 inline std::uint32_t all_bytes(unsigned bytes) { return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1); }
 
+/// What is known of up to 32 bytes, a bit each: which are defined, and which others are computed from undefined ones.
+struct known_bytes {
+  std::uint32_t defined = 0, computed = 0;
+  known_bytes(std::uint32_t d, std::uint32_t c = 0) : defined(d), computed(c) {}
+  operator std::uint32_t() const { return defined; }
+};
+
 /// True when all bytes are allocated, no copy to them is under way and, for a write, none is read-only or being copied.
 inline bool usable(std::uint8_t const* states, unsigned bytes, bool writes) {
   constexpr unsigned for_reads = state::allocated | state::copied_to;
@@ -61,27 +69,35 @@ inline bool usable(std::uint8_t const* states, unsigned bytes, bool writes) {
   return wrong == 0;
 }
 
-/// Bit i is set when byte i is defined.
-inline std::uint32_t defined_bits(std::uint8_t const* states, unsigned bytes) {
+/// Bit i is set when byte i has this state, one of those that are single bits.
+template <std::uint8_t State>
+inline std::uint32_t bytes_with(std::uint8_t const* states, unsigned bytes) {
+  constexpr int shift = __builtin_ctz(State);
   std::uint32_t bits = 0;
   unsigned i = 0;
   for (; i + 4 <= bytes; i += 4) {
     std::uint32_t four;
     std::memcpy(&four, states + i, 4);
-    // Bit 1 of each byte comes down into four neighbouring bits; the products do not meet.
-    bits |= ((((four >> 1) & 0x01010101u) * 0x01020408u) >> 24) << i;
+    // The bit of each byte comes down into four neighbouring bits; the products do not meet.
+    bits |= ((((four >> shift) & 0x01010101u) * 0x01020408u) >> 24) << i;
   }
-  for (; i < bytes; ++i) { bits |= ((states[i] >> 1) & 1u) << i; }
+  for (; i < bytes; ++i) { bits |= ((states[i] >> shift) & 1u) << i; }
   return bits;
 }
 
-inline void set_defined(std::uint8_t* states, unsigned bytes, std::uint32_t defined) {
-  if (defined == all_bytes(bytes)) {
+inline known_bytes known_of(std::uint8_t const* states, unsigned bytes) {
+  std::uint32_t const defined = bytes_with<state::defined>(states, bytes);
+  return {defined, defined == all_bytes(bytes) ? 0 : bytes_with<state::computed>(states, bytes) & ~defined};
+}
+
+inline void set_known(std::uint8_t* states, unsigned bytes, known_bytes known) {
+  if (known.defined == all_bytes(bytes)) {
     for (unsigned i = 0; i < bytes; ++i) { states[i] |= state::defined; }
-  } else {
-    for (unsigned i = 0; i < bytes; ++i) {
-      states[i] = static_cast<std::uint8_t>((states[i] & ~state::defined) | (defined >> i & 1u ? state::defined : 0));
-    }
+    return;
+  }
+  for (unsigned i = 0; i < bytes; ++i) {
+    unsigned const marks = (known.defined >> i & 1u) * state::defined | (known.computed >> i & 1u) * state::computed;
+    states[i] = static_cast<std::uint8_t>((states[i] & ~(state::defined | state::computed)) | marks);
   }
 }
 

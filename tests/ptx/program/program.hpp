@@ -99,14 +99,14 @@ struct function_code {
   bool calls = false;
 };
 
-/// Which bytes of a register were ever written (bits 0 to 7). Arithmetic with others gives a result that is `computed`
-/// and has no defined byte: harmless until it decides something or goes to global memory.
+/// Which bytes of a register were ever written (bits 0 to 7), and which of the others come from arithmetic with such
+/// bytes (bits 8 to 15): harmless until they decide something or go to global memory. The rest are mere copies.
 using byte_set = std::uint16_t;
-inline constexpr byte_set all_bytes_defined = 0xFF, computed = 0x100;
+inline constexpr byte_set all_bytes_defined = 0xFF, computed = 0xFF00;
 
-/// These bytes, with `computed` where a source has it and something is undefined.
-inline byte_set with_origin(unsigned bytes, unsigned sources) {
-  return static_cast<byte_set>((bytes & 0xFF) == 0xFF ? 0xFF : (bytes & 0xFF) | (sources & computed));
+inline unsigned computed_bytes(byte_set s) { return s >> 8; }
+inline byte_set bytes_of_origin(unsigned defined, unsigned computed_ones) {
+  return static_cast<byte_set>((defined & 0xFF) | (computed_ones & ~defined & 0xFF) << 8);
 }
 
 /// Values in columns of 32, with the bytes of each that are defined.

@@ -59,8 +59,8 @@ class launch {
     });
   }
   void add(std::uint32_t thread, std::uint64_t at, order o = order::relaxed, space where = space::global) {
-    block_of(thread).atomic(warp_of(thread), one(thread, at, o, where, scope::device, 4),
-                            [](unsigned, std::byte* p) { *reinterpret_cast<std::uint32_t*>(p) += 1; });
+    block_of(thread).atomic(warp_of(thread), one(thread, at, o, where, scope::device, 4), false,
+                            [](unsigned, std::byte* p, std::uint32_t) { *reinterpret_cast<std::uint32_t*>(p) += 1; });
   }
   void fence(std::uint32_t thread, scope reach = scope::device) {
     block_of(thread).fence(warp_of(thread), 1u << thread % threads_ % 32, reach);

@@ -2,6 +2,7 @@
 // Random programs against a race detector that is as simple as can be: a full vector clock for every thread, and every
 // access that ever was. Both must find the first race at the same
 // access.
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -26,26 +27,37 @@ class simple_detector {
     for (unsigned t = 0; t < all; ++t) { now_[t][t] = 1; }
   }
 
-  /// Whether the access races with an earlier one.
-  bool races(unsigned t, std::uint64_t at, unsigned bytes, bool writes, bool strong) {
+  /// Whether the access races with an earlier one: one that is not ordered before it, nor a strong write that somebody
+  /// saw before it, nor, for a write, a read known to be over. `latest`: of each thread, only its last look counts.
+  bool races(unsigned t, std::uint64_t at, unsigned bytes, bool writes, bool strong, bool latest) {
     for (std::uint64_t byte = at; byte < at + bytes; ++byte) {
       for (auto const& a : history_[byte]) {
-        if ((a.writes || writes) && !(a.strong && strong) && now_[t][a.thread] < a.clock) { return true; }
+        bool const over = !a.writes && !a.strong && over_[t][a.thread] >= a.clock;
+        bool const ordered = before(t, a) || over || (a.strong && a.writes && seen(t, history_[byte], &a, latest));
+        if ((a.writes || writes) && !(a.strong && strong) && !ordered) { return true; }
       }
     }
     return false;
   }
 
-  void access(unsigned t, std::uint64_t at, unsigned bytes, bool writes, bool strong) {
+  void access(unsigned t, std::uint64_t at, unsigned bytes, bool writes, bool strong, bool atomic) {
     for (std::uint64_t byte = at; byte < at + bytes; ++byte) {
-      history_[byte].push_back({t, now_[t][t], writes, strong});
+      if (writes && !strong) { history_[byte].clear(); }  // who is ordered behind it is ordered behind all before
+      history_[byte].push_back({t, now_[t][t], writes, strong, atomic});
     }
   }
 
-  void meet(std::vector<unsigned> const& who, std::vector<unsigned> const& waiting) {
-    clocks together{};
-    for (unsigned const t : who) { join(together, now_[t]); }
-    for (unsigned const t : waiting) { join(now_[t], together); }
+  void meet(std::vector<unsigned> const& who, std::vector<unsigned> const& waiting, bool barrier) {
+    clocks together{}, over{};
+    for (unsigned const t : who) {
+      join(together, now_[t]);
+      if (barrier) { join(together, at_barrier_[t]); }
+      join(over, over_[t]);
+    }
+    for (unsigned const t : waiting) {
+      join(now_[t], together);
+      join(over_[t], over);
+    }
     for (unsigned const t : who) { ++now_[t][t]; }
   }
 
@@ -58,36 +70,56 @@ class simple_detector {
   }
 
   void strong_write(unsigned t, std::uint64_t at, bool releases, bool keeps) {
-    released out{fenced_near_[t], fenced_far_[t], t / threads};
+    released out{fenced_near_[t], fenced_far_[t], t / threads, {}};
     if (releases) {
       join(out.near, now_[t]);
       join(out.far, now_[t]);
-      ++now_[t][t];
     }
     if (keeps) {
-      auto const& before = released_[at];
-      join(out.near, before.block == out.block ? before.near : before.far);
-      join(out.far, before.far);
+      auto const& old = released_[at];
+      join(out.near, old.block == out.block ? old.near : old.far);
+      join(out.far, old.far);
+      out.over = old.over;
+    } else {
+      out.over = now_[t];
+      join(out.over, over_[t]);
     }
+    if (releases || !keeps) { ++now_[t][t]; }
     released_[at] = out;
   }
 
-  void strong_read(unsigned t, std::uint64_t at, bool acquires) {
+  void strong_read(unsigned t, std::uint64_t at, bool acquires, bool atomic) {
     auto const& r = released_[at];
     bool const near = r.block == t / threads;
     join(acquires ? now_[t] : near ? seen_near_[t] : seen_far_[t], near ? r.near : r.far);
+    if (atomic) { join(at_barrier_[t], near ? r.near : r.far); }
+    join(over_[t], r.over);
   }
 
  private:
   struct one {
     unsigned thread, clock;
-    bool writes, strong;
+    bool writes, strong, atomic;
   };
   struct released {
     clocks near{}, far{};
     unsigned block = 0;
+    clocks over{};
   };
-  std::array<clocks, all> now_{}, fenced_near_{}, fenced_far_{}, seen_near_{}, seen_far_{};
+  bool before(unsigned t, one const& a) const { return now_[t][a.thread] >= a.clock; }
+  /// Whether the strong write was seen, through atomics perhaps, by a strong read that is ordered before what t does now.
+  bool seen(unsigned t, std::vector<one> const& history, one const* write, bool latest) const {
+    one const* const end = history.data() + history.size();
+    for (one const* a = write + 1; a != end; ++a) {
+      if (!a->strong) { continue; }
+      auto const again = [&](one const& later) { return later.strong && later.thread == a->thread; };
+      if ((a->atomic || !a->writes) && before(t, *a) && !(latest && std::any_of(a + 1, end, again))) { return true; }
+      if (a->writes && !a->atomic) { return false; }
+    }
+    return false;
+  }
+
+  std::array<clocks, all> now_{}, fenced_near_{}, fenced_far_{}, seen_near_{}, seen_far_{}, at_barrier_{}, over_{};
   std::map<std::uint64_t, std::vector<one>> history_;
   std::map<std::uint64_t, released> released_;
 };
@@ -124,7 +156,9 @@ class race {
     std::uint64_t const word = strong != (pick(8) == 0) ? 4 + pick(2) : pick(4);
     std::uint64_t const at = words_ + (bytes == 8 ? word / 2 * 8 : 4 * word + (bytes == 1 ? pick(4) : 0));
     bool const atomic = strong && pick(2) == 0, orders = strong && pick(2) == 0;
-    bool const right = !model_.races(t, at, bytes, writes || atomic, strong);
+    bool const right = !model_.races(t, at, bytes, writes || atomic, strong, false);
+    // The race check need not remember what a thread saw before it looked again.
+    if (right && model_.races(t, at, bytes, writes || atomic, strong, true)) { return true; }
     if (!right && pick(40) != 0) { return true; }  // most programs should go on for long
     order const o = !strong   ? order::weak
                     : !orders ? order::relaxed
@@ -143,8 +177,8 @@ class race {
     CHECK(got.has_value() == !right);
     if (got || !right) { return false; }
     ++accesses;
-    model_.access(t, at, bytes, writes || atomic, strong);
-    if (strong && (atomic || !writes)) { model_.strong_read(t, at, orders); }
+    model_.access(t, at, bytes, writes || atomic, strong, atomic);
+    if (strong && (atomic || !writes)) { model_.strong_read(t, at, orders, atomic); }
     if (strong && (atomic || writes)) { model_.strong_write(t, at, orders, atomic); }
     return true;
   }
@@ -172,7 +206,7 @@ class race {
       if ((mask >> i & 1) != 0) { who.push_back(t / threads * threads + warp * 32 + i); }
     }
     launch_.block(t / threads).warp_sync(warp, mask);
-    model_.meet(who, who);
+    model_.meet(who, who, false);
   }
 
   void barrier(unsigned block) {
@@ -181,7 +215,7 @@ class race {
       if (!ended_[block * threads + i]) { who.push_back(block * threads + i); }
     }
     launch_.block(block).barrier();
-    model_.meet(who, who);
+    model_.meet(who, who, true);
   }
 
   void some_warps(unsigned block) {
@@ -195,7 +229,7 @@ class race {
       if (waits) { wait.push_back(block * threads + i); }
     }
     launch_.block(block).barrier(arrived, waited);
-    model_.meet(come, wait);
+    model_.meet(come, wait, true);
   }
 
   test::random_numbers random_;

@@ -93,3 +93,73 @@ TEST_CASE("what a block learned it passes on: decoupled look-back") {
     expect(l.read(2 * 64 + 50, value), 0);  // written by block 0, heard of through block 1
   });
 }
+
+TEST_CASE("an atomic orders the writes that it saw at its address, and nothing else of those who made them") {
+  check_twins([](launch& l, bool right) {
+    auto const counter = l.words(1);
+    for (std::uint32_t b = 0; b < 3; ++b) { l.add(64 * b, counter); }
+    if (!right) { l.add(65, counter); }  // not seen
+    l.write(128, counter, 0);            // the last one resets the counter
+  });
+  check_twins([](launch& l, bool right) {  // and so does another thread that has heard of the last one
+    auto const counter = l.words(1);
+    for (std::uint32_t b = 0; b < 3; ++b) { l.add(64 * b, counter); }
+    if (right) { l.block(2).barrier(); }
+    expect(l.read(130, counter), 3);
+  });
+  check_twins([](launch& l, bool right) {  // a plain write in between hides what was before
+    auto const flag = l.words(1);
+    l.write(0, flag, 1, order::relaxed);
+    if (!right) { l.write(64, flag, 2, order::relaxed); }
+    l.read(128, flag, order::relaxed);
+    expect(l.read(128, flag), 1);
+  });
+  check_twins([](launch& l, bool right) {
+    auto const data = l.words(1), counter = l.words(1);
+    if (!right) { l.write(0, data, 42); }
+    l.add(0, counter);
+    l.add(128, counter);
+    l.read(128, data);
+  });
+}
+
+TEST_CASE("a barrier after an atomic does for its block what a fence does") {
+  for (int left_out = 0; left_out < 3; ++left_out) {
+    check_twins([&](launch& l, bool right) {
+      auto const data = l.words(1), counter = l.words(1);
+      l.write(7, data, 42);
+      l.block(0).barrier();
+      if (right || left_out != 0) { l.fence(0); }
+      l.add(0, counter);
+      if (right || left_out != 1) {
+        l.add(128, counter);
+      } else {
+        l.read(128, counter, order::relaxed);  // only atomics are taken for that
+      }
+      if (right || left_out != 2) { l.block(2).barrier(); }
+      expect(l.read(130, data), 42);
+    });
+  }
+}
+
+TEST_CASE("reads are over where a relaxed write after them was seen, writes are not") {
+  for (int left_out = 0; left_out < 3; ++left_out) {
+    check_twins([&](launch& l, bool right) {
+      auto const data = l.words(1), flag = l.words(1);
+      if (right || left_out != 0) { l.read(5, data); }
+      if (right || left_out != 1) { l.block(0).barrier(); }
+      l.write(0, flag, 1, order::relaxed);
+      if (!right && left_out == 0) { l.read(5, data); }
+      if (right || left_out != 2) { l.read(64, flag, order::relaxed); }
+      l.block(1).barrier();
+      l.write(70, data, 1);
+    });
+  }
+  check_twins([](launch& l, bool right) {
+    auto const data = l.words(1), flag = l.words(1);
+    right ? static_cast<void>(l.read(0, data)) : l.write(0, data, 1);
+    l.write(0, flag, 1, order::relaxed);
+    l.read(64, flag, order::relaxed);
+    l.write(64, data, 1);
+  });
+}
