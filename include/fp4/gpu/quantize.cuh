@@ -75,13 +75,18 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
   using chosen = choices<Options...>;
   using value = std_types::remove_const_t<In>;
   static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
-  static_assert(!chosen::is_2d, "blocks along rows");
+  static_assert(!chosen::is_2d || !chosen::is_columnwise || !is_transformed_v<decltype(chosen::transform)>,
+                "2D blocks column-wise with a transform: transform the columns first, then quantize without");
   require(detail::check_call(in, out, scale, how), where);
   if (in.size() == 0) { return; }
-  if constexpr (chosen::is_columnwise) {
+  int64_t const most = detail::most_thread_blocks(detail::multiprocessors(where));
+  if constexpr (chosen::is_2d) {
+    auto const absent = quantized_view<Format, Layout>(nullptr, nullptr, 0, in.rows, in.cols);
+    auto const row_out = chosen::is_columnwise ? absent : out, turned = chosen::is_columnwise ? out : absent;
+    detail::launch_squares<value>(in, row_out, turned, scale, how, random, most, stream, where);
+  } else if constexpr (chosen::is_columnwise) {
     auto const result = detail::make_side<false>(out, Format::blocks(in.rows), scale, how, random);
-    detail::launch_tiles<value>(in, detail::no_side{}, result,
-                                detail::most_thread_blocks(detail::multiprocessors(where)), stream, where);
+    detail::launch_tiles<value>(in, detail::no_side{}, result, most, stream, where);
   } else {
     detail::launch_rows<value>(in, out, scale, how, random, stream, where);
   }

@@ -55,4 +55,28 @@ void quantize_both_async(matrix_view<In> in, operand<Format, Layout, Choices> co
   }
 }
 
+/// Quantizes a matrix in 16 x 16 blocks, for use along its rows and down its columns: a weight and its transpose that
+/// decode to the same values. The bytes of quantize_async with blocks_2d, row-wise and column-wise.
+///
+/// \param out     [rows, cols] of the result along rows.
+/// \param turned  [cols, rows] of the result down columns.
+/// \param how     choices with blocks_2d, row-wise, without a transform. Random numbers are drawn once.
+/// \note   As the other overload. One pass.
+template <class In, class Format, class Layout, class TurnedLayout, class Scaling, class Rounding>
+void quantize_both_async(matrix_view<In> in, quantized_view<Format, Layout> out,
+                         quantized_view<Format, TurnedLayout> turned, scale_argument scale,
+                         choices<Scaling, Rounding, no_transform, blocks_2d, rowwise> const& how,
+                         stream_argument stream = {}, random_argument random = {}) {
+  constexpr char const* where = "fp4::gpu::quantize_both_async";
+  using value = std_types::remove_const_t<In>;
+  static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
+  choices<Scaling, Rounding, no_transform, blocks_2d, columnwise> const down{how.scaling, how.rounding, {}, {}, {}};
+  require(detail::check_call(in, out, scale, how), where);
+  require(detail::check_call(in, turned, scale, down), where);
+  require(detail::check_apart(out, turned), where);
+  if (in.size() == 0) { return; }
+  int64_t const most = detail::most_thread_blocks(detail::multiprocessors(where));
+  detail::launch_squares<value>(in, out, turned, scale, how, random, most, stream, where);
+}
+
 }  // namespace fp4::gpu

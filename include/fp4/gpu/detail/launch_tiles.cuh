@@ -6,6 +6,7 @@
 
 #include "../../choices.hpp"
 #include "../error.cuh"
+#include "quantize_squares.cuh"
 #include "quantize_tiles.cuh"
 
 namespace fp4::gpu::detail {
@@ -98,11 +99,35 @@ void launch_tiles(matrix_view<In const> in, Row const& rowwise, Col const& colum
   using shape = typename task::shape;
   static_assert(shape::fits, "a tile of these transforms is larger than shared memory");
   extent const a = extent_along_rows(rowwise), b = extent_down_columns(columnwise);
-  int64_t const rows = a.rows > b.rows ? a.rows : b.rows, cols = a.cols > b.cols ? a.cols : b.cols;
+  int64_t const rows = larger(a.rows, b.rows), cols = larger(a.cols, b.cols);
   int64_t const across = (cols + shape::cols - 1) / shape::cols, down = (rows + shape::rows - 1) / shape::rows;
   bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
   task const work{in, aligned, rowwise, columnwise, {in.rows, rows}};
   quantize_tiles<task><<<grid_of_tiles(across, down, most_blocks), threads_per_cta, 0, stream.get()>>>(work);
+  check(cudaGetLastError(), where);
+}
+
+/// Enqueues the kernel of 16 x 16 blocks. A view with null codes is a result that is not asked for.
+template <class In, class Format, class Layout, class TurnedLayout, class Choices>
+void launch_squares(matrix_view<In const> in, quantized_view<Format, Layout> out,
+                    quantized_view<Format, TurnedLayout> turned, scale_argument scale, Choices const& how,
+                    random_argument random, int64_t most_blocks, stream_argument stream, char const* where) {
+  auto const rowwise = make_side<false>(out, Format::blocks(in.cols), scale, how, random);
+  using task = squares_task<In, std_types::remove_const_t<decltype(rowwise)>>;
+  int64_t const blocks = Format::blocks(in.rows);
+  side_frame const columnwise{
+      turned.codes, turned.scales, in.cols, in.rows, blocks, scale_order::of<TurnedLayout>(blocks), 0, 0, 0};
+  extent const a = out.codes != nullptr ? extent_along_rows(rowwise) : extent{0, 0};
+  extent const b = turned.codes != nullptr
+                       ? extent{columnwise.order.padded_blocks(blocks) * 16, columnwise.order.padded_rows(in.cols)}
+                       : extent{0, 0};
+  int64_t const rows = larger(a.rows, b.rows), cols = larger(a.cols, b.cols);
+  bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
+  task const work{
+      in, aligned, rowwise, columnwise, turned.code_stride, is_aligned(turned.codes, turned.code_stride, 4), rows};
+  dim3 const grid =
+      grid_of_tiles((cols + task::cols - 1) / task::cols, (rows + task::rows - 1) / task::rows, most_blocks);
+  quantize_squares<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);
   check(cudaGetLastError(), where);
 }
 

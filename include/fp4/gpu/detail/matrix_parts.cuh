@@ -8,6 +8,11 @@
 
 namespace fp4::gpu::detail {
 
+template <class T>
+constexpr T larger(T a, T b) noexcept {
+  return a > b ? a : b;
+}
+
 /// A tile's place: row `row` of a part of the matrix that begins at row `first_row` and has `rows` rows.
 struct matrix_part {
   int64_t first_row, rows, row;

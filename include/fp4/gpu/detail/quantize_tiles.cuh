@@ -11,8 +11,6 @@
 
 namespace fp4::gpu::detail {
 
-constexpr int larger(int a, int b) noexcept { return a > b ? a : b; }
-
 /// The tile of a kernel with results Row and Col (either may be no_side): whole transforms both ways, and so many rows
 /// that 32 bytes of codes or more lie together in each row of a column-wise result.
 template <class In, class Row, class Col>
@@ -33,6 +31,7 @@ struct tiles_task {
   using col_side = Col;
   using parts_type = Parts;
   using shape = tile_shape<In, Row, Col>;
+  static constexpr int resident = Row::resident < Col::resident ? Row::resident : Col::resident;
 
   matrix_view<In const> in;
   bool aligned;  ///< every block along a row can be read by 16 bytes
@@ -246,7 +245,7 @@ class tile_worker {
 };
 
 template <class Task>
-__global__ void __launch_bounds__(threads_per_cta, 4) quantize_tiles(Task const __grid_constant__ task) {
+__global__ void __launch_bounds__(threads_per_cta, Task::resident) quantize_tiles(Task const __grid_constant__ task) {
   using row_side = typename Task::row_side;
   using col_side = typename Task::col_side;
   using shape = typename Task::shape;

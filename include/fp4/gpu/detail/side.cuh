@@ -34,6 +34,8 @@ struct side {
   using tensor = decltype(std_types::declval<Scaling const&>().template for_tensor<Format>(
       std_types::declval<tensor_scale const&>()));
   static constexpr bool exists = true, per_row = PerRow;
+  /// Thread blocks that a multiprocessor should hold: the others' registers go to random numbers.
+  static constexpr int resident = is_stochastic_v<Rounding> ? 3 : 4;
   static constexpr int elements = codes::elements;
   static constexpr int groups = elements / 16;
   static constexpr int code_bytes = elements * Format::storage_bits / 8;
@@ -60,6 +62,7 @@ struct side {
 /// Where a kernel has one result only.
 struct no_side {
   static constexpr bool exists = false, per_row = false;
+  static constexpr int resident = 4;
   static constexpr int elements = 16, transform_size = 1;
   side_frame whole;
 };
@@ -175,10 +178,22 @@ class side_encoder {
     }
     if constexpr (is_stochastic_v<rounding>) { c.position += Rows * frame_.random_row; }
   }
+  /// The formulas of the one tensor scale.
+  __device__ __forceinline__ typename Side::tensor const& tensor() const { return tensor_; }
+  /// By given formulas: the usual way, false where it does not hold; and the way that is right for any number.
+  template <class Tensor, class Values>
+  __device__ __forceinline__ bool encode_with(Tensor const& t, Values const& x, cursor const& c, codes& out) const {
+    return quantize_usually(t, factors_, how_, random_at(c), x, out, side_.top);
+  }
+  template <class Tensor, class Values>
+  __device__ __forceinline__ void encode_carefully_with(Tensor const& t, Values const& x, cursor const& c,
+                                                        codes& out) const {
+    quantize_carefully(t, factors_, how_, random_at(c), x, out);
+  }
   /// The usual way; true where the block has to be done again, carefully. `row` is counted from that of `memory`.
   template <class Values>
   __device__ __forceinline__ bool encode(Values const& x, int row, cursor const& c, codes& out) const {
-    bool again = !quantize_usually(tensor_of(row), factors_, how_, random_at(c), x, out, side_.top);
+    bool again = !encode_with(tensor_of(row), x, c, out);
     if constexpr (is_transformed_v<typename Side::transform>) {  // lanes that transform together go together
       again = __any_sync(~0u, again);
     }
@@ -187,7 +202,7 @@ class side_encoder {
   /// Right for any number.
   template <class Values>
   __device__ __forceinline__ void encode_carefully(Values const& x, int row, cursor const& c, codes& out) const {
-    quantize_carefully(tensor_of(row), factors_, how_, random_at(c), x, out);
+    encode_carefully_with(tensor_of(row), x, c, out);
   }
 
   /// Stores a whole block.
