@@ -49,6 +49,28 @@ class scale_argument {
   bool in_memory_ = false;
 };
 
+/// One tensor scale for each row of the result (per-token, or for each column where it is quantized column-wise): as
+/// many floats in device memory, read when the kernel runs. Each must be valid as tensor_scale::valid() says.
+class row_scales {
+ public:
+  /// What row_amaxes_async writes, for instance.
+  [[nodiscard]] static row_scales from_amax(float const* amaxes) noexcept {
+    return row_scales(scale_argument::from_amax(amaxes));
+  }
+  [[nodiscard]] static row_scales from_encode(float const* factors) noexcept {
+    return row_scales(scale_argument::from_encode(factors));
+  }
+  [[nodiscard]] static row_scales from_decode(float const* factors) noexcept {
+    return row_scales(scale_argument::from_decode(factors));
+  }
+
+  [[nodiscard]] scale_argument first() const noexcept { return first_; }
+
+ private:
+  explicit row_scales(scale_argument first) noexcept : first_(first) {}
+  scale_argument first_;
+};
+
 /// Seed and stream of stochastic rounding in device memory: what is not null replaces the number in the choices.
 /// `stream` must be below 2^63.
 struct random_argument {

@@ -92,4 +92,23 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
   }
 }
 
+/// Likewise, with a tensor scale of its own for each row of the result: for each row of `in`, or column-wise for each
+/// column. Not for 2D blocks.
+template <class In, class Format, class Layout, class... Options>
+void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, row_scales scales,
+                    choices<Options...> const& how, stream_argument stream = {}, random_argument random = {}) {
+  constexpr char const* where = "fp4::gpu::quantize_async";
+  using value = std_types::remove_const_t<In>;
+  static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
+  require(detail::check_call(in, out, scales, how), where);
+  if (in.size() == 0) { return; }
+  int64_t const most = detail::most_thread_blocks(detail::multiprocessors(where));
+  auto const result = detail::make_side_of(out, Format::blocks(out.cols), scales, how, random);
+  if constexpr (choices<Options...>::is_columnwise) {
+    detail::launch_tiles<value>(in, detail::no_side{}, result, most, stream, where);
+  } else {
+    detail::launch_tiles<value>(in, result, detail::no_side{}, most, stream, where);
+  }
+}
+
 }  // namespace fp4::gpu

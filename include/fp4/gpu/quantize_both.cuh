@@ -6,17 +6,22 @@
 namespace fp4::gpu {
 
 /// One of the two results of quantize_both_async.
-template <class Format, class Layout, class Choices>
+template <class Format, class Layout, class Choices, class Scale = scale_argument>
 struct operand {
   quantized_view<Format, Layout> out;  ///< codes and scales in device memory
-  scale_argument scale;                ///< of the tensor that is quantized: after the transform, if there is one
+  Scale scale;                         ///< of what is quantized: after the transform, if there is one
   Choices how;                         ///< scaling, rounding, transform and direction
   random_argument random{};
 
-  operand(quantized_view<Format, Layout> out_, scale_argument scale_, Choices const& how_,
-          random_argument random_ = {}) noexcept
+  operand(quantized_view<Format, Layout> out_, Scale scale_, Choices const& how_, random_argument random_ = {}) noexcept
       : out(out_), scale(scale_), how(how_), random(random_) {}
 };
+template <class Format, class Layout, class Choices>
+operand(quantized_view<Format, Layout>, tensor_scale, Choices const&, random_argument = {})
+    -> operand<Format, Layout, Choices>;
+template <class Format, class Layout, class Choices>
+operand(quantized_view<Format, Layout>, row_scales, Choices const&, random_argument = {})
+    -> operand<Format, Layout, Choices, row_scales>;
 
 /// Quantizes a matrix along its rows and down its columns: two operands of a training step. Each result has the bytes
 /// that quantize_async writes for it alone.
@@ -29,9 +34,10 @@ struct operand {
 /// \throws precondition_error before anything is enqueued; gpu::error when the launch is refused.
 /// \note   One pass: each value is read once. Only where transforms are so long that a tile of both does not fit into
 ///         shared memory (256 along rows, or 128 both ways of float) is the input read twice.
-template <class In, class Format, class Layout, class Choices, class Format2, class Layout2, class Choices2>
-void quantize_both_async(matrix_view<In> in, operand<Format, Layout, Choices> const& along_rows,
-                         operand<Format2, Layout2, Choices2> const& down_columns, stream_argument stream = {}) {
+template <class In, class Format, class Layout, class Choices, class Scale, class Format2, class Layout2,
+          class Choices2, class Scale2>
+void quantize_both_async(matrix_view<In> in, operand<Format, Layout, Choices, Scale> const& along_rows,
+                         operand<Format2, Layout2, Choices2, Scale2> const& down_columns, stream_argument stream = {}) {
   constexpr char const* where = "fp4::gpu::quantize_both_async";
   using value = std_types::remove_const_t<In>;
   static_assert(is_value_v<value>, "values are float, fp4::float16 or fp4::bfloat16");
@@ -43,10 +49,10 @@ void quantize_both_async(matrix_view<In> in, operand<Format, Layout, Choices> co
   require(detail::check_call(in, down_columns.out, down_columns.scale, down_columns.how), where);
   require(detail::check_apart(along_rows.out, down_columns.out), where);
   if (in.size() == 0) { return; }
-  auto const a = detail::make_side<false>(along_rows.out, Format::blocks(in.cols), along_rows.scale, along_rows.how,
-                                          along_rows.random);
-  auto const b = detail::make_side<false>(down_columns.out, Format2::blocks(in.rows), down_columns.scale,
-                                          down_columns.how, down_columns.random);
+  auto const a = detail::make_side_of(along_rows.out, Format::blocks(in.cols), along_rows.scale, along_rows.how,
+                                      along_rows.random);
+  auto const b = detail::make_side_of(down_columns.out, Format2::blocks(in.rows), down_columns.scale, down_columns.how,
+                                      down_columns.random);
   if constexpr (detail::tile_shape<value, decltype(a), decltype(b)>::fits) {
     detail::launch_tiles<value>(in, a, b, detail::most_thread_blocks(detail::multiprocessors(where)), stream, where);
   } else {

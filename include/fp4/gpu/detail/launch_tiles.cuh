@@ -7,7 +7,7 @@
 #include "../../choices.hpp"
 #include "../error.cuh"
 #include "quantize_squares.cuh"
-#include "quantize_tiles.cuh"
+#include "tiles.cuh"
 
 namespace fp4::gpu::detail {
 
@@ -37,6 +37,15 @@ check_result check_apart(A const& a, B const& b) noexcept {
   return {};
 }
 
+/// Likewise for a scale a row of the result.
+template <class In, class Format, class Layout, class Choices>
+check_result check_call(matrix_view<In> in, quantized_view<Format, Layout> out, row_scales const& scales,
+                        Choices const& how) noexcept {
+  static_assert(Format::has_tensor_scale, "this format has no tensor scale");
+  static_assert(!Choices::is_2d, "2D blocks have one tensor scale for the whole tensor");
+  return check_call(in, out, scales.first(), how);
+}
+
 /// What a kernel is told of the result `out`. `row_blocks` are blocks in a row of the matrix that random numbers are
 /// counted in, where the caller names no larger one.
 template <bool PerRow, class Format, class Layout, class Choices>
@@ -63,6 +72,17 @@ auto make_side(quantized_view<Format, Layout> out, int64_t row_blocks, scale_arg
               how.rounding,
               random,
               transform_task<decltype(how.transform)>(how.transform)};
+}
+
+template <class Format, class Layout, class Choices>
+auto make_side_of(quantized_view<Format, Layout> out, int64_t row_blocks, scale_argument scale, Choices const& how,
+                  random_argument random) {
+  return make_side<false>(out, row_blocks, scale, how, random);
+}
+template <class Format, class Layout, class Choices>
+auto make_side_of(quantized_view<Format, Layout> out, int64_t row_blocks, row_scales scales, Choices const& how,
+                  random_argument random) {
+  return make_side<true>(out, row_blocks, scales.first(), how, random);
 }
 
 /// Rows and columns of the input that a result covers, with the padding of its scales.
@@ -103,7 +123,7 @@ void launch_tiles(matrix_view<In const> in, Row const& rowwise, Col const& colum
   int64_t const across = (cols + shape::cols - 1) / shape::cols, down = (rows + shape::rows - 1) / shape::rows;
   bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
   task const work{in, aligned, rowwise, columnwise, {in.rows, rows}};
-  quantize_tiles<task><<<grid_of_tiles(across, down, most_blocks), threads_per_cta, 0, stream.get()>>>(work);
+  run_tiles<task><<<grid_of_tiles(across, down, most_blocks), threads_per_cta, 0, stream.get()>>>(work);
   check(cudaGetLastError(), where);
 }
 

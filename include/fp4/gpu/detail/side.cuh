@@ -53,6 +53,8 @@ struct side {
   transform_task<Transform> turn;
   uint32_t top = random_top;
 
+  /// True where the target rounds in software.
+  __device__ static constexpr bool takes_many_registers() { return has_quick_way<Format, tensor, Rounding>(); }
   /// The formulas of tensor scale i in device memory.
   __device__ __forceinline__ tensor make_tensor(int64_t i) const {
     return scaling.template for_tensor<Format>(scale.read(i).with_range(scaling.template range<Format>()));
@@ -106,6 +108,7 @@ struct side_memory {
       __syncthreads();
     }
   }
+  __device__ __forceinline__ void flush(Side const&) const {}
   __device__ __forceinline__ tensor tensor_of(int row) const {
     return reinterpret_cast<tensor const*>(tensors)[Side::per_row ? row : 0];
   }
@@ -119,8 +122,6 @@ struct side_memory {
     }
   }
 };
-
-struct no_side_memory {};
 
 /// Encodes and stores blocks of one result.
 template <class Side, class Memory, bool Columnwise>
@@ -210,6 +211,8 @@ class side_encoder {
     store_codes_aligned(c.code, out);
     if constexpr (format::has_block_scale) { *c.scale = static_cast<uint8_t>(out.scale); }
   }
+
+  __device__ __forceinline__ void finish() const {}
 
   /// How many elements of a block exist.
   __device__ __forceinline__ int count_of(int64_t row, int64_t block) const {

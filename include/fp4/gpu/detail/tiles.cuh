@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// The kernel of column-wise results, alone or with the row-wise one: each value is read once. A thread block takes a
-/// tile, encodes its blocks along rows from registers and those down columns by way of shared memory.
+/// The kernel of results down columns, alone or with results along rows: each value is read once. A thread block takes a
+/// tile, deals with its blocks along rows from registers and with those down columns by way of shared memory. What is
+/// made of a block is the sides' affair: codes and scales (side.cuh), a largest magnitude (amax_side.cuh).
 
 #include "matrix_parts.cuh"
 #include "side.cuh"
@@ -40,16 +41,19 @@ struct tiles_task {
   Parts parts;
 };
 
-/// side_memory and side_encoder, or nothing for no_side.
-template <class Side, int Rows, bool Columnwise>
+/// What a side keeps in shared memory and what deals with its blocks. `Rows` of the result are dealt with at a time;
+/// blocks of one row are in `Lanes` neighbouring lanes.
+template <class Side, int Rows, int Lanes, bool Columnwise>
 struct side_parts {
   using memory = side_memory<Side, Rows>;
   using encoder = side_encoder<Side, memory, Columnwise>;
 };
-template <int Rows, bool Columnwise>
-struct side_parts<no_side, Rows, Columnwise> {
+template <int Rows, int Lanes, bool Columnwise>
+struct side_parts<no_side, Rows, Lanes, Columnwise> {
   struct memory {};
-  struct encoder {};
+  struct encoder {
+    __device__ __forceinline__ void finish() const {}
+  };
 };
 
 /// A thread's work on a tile. Its blocks along rows lie in one column of blocks, those down columns in a few columns;
@@ -63,8 +67,8 @@ class tile_worker {
   using shape = typename Task::shape;
   using tile_type = typename shape::type;
   using row_values = block_values<value, row_side::elements>;
-  using row_parts = side_parts<row_side, shape::rows, false>;
-  using col_parts = side_parts<col_side, shape::cols, true>;
+  using row_parts = side_parts<row_side, shape::rows, tile_type::blocks_across, false>;
+  using col_parts = side_parts<col_side, shape::cols, tile_type::block_rows, true>;
   using row_encoder = typename row_parts::encoder;
   using col_encoder = typename col_parts::encoder;
 
@@ -86,10 +90,11 @@ class tile_worker {
       : task_(task), part_(part), memory_(memory) {}
 
   /// Reads the tile, encodes its blocks along rows and leaves its values in shared memory.
-  __device__ __forceinline__ void rows(row_memory const& known) const {
+  __device__ __forceinline__ void rows(row_memory& known) const {
     auto const run = [&](auto const& encoder) {
       unsigned const left = is_whole() ? whole_rows(encoder) : ~0u;
       if (left != 0) { any_rows(encoder, left); }
+      encoder.finish();
     };
     if constexpr (row_side::exists) {
       run(row_encoder(task_.rowwise, task_.parts.row_frame(task_.rowwise.whole, part_), known));
@@ -98,11 +103,12 @@ class tile_worker {
     }
   }
   /// Encodes the blocks down the columns of the tile in shared memory.
-  __device__ __forceinline__ void columns(col_memory const& known) const {
+  __device__ __forceinline__ void columns(col_memory& known) const {
     if (col_items < threads_per_cta && static_cast<int>(threadIdx.x) >= col_items) { return; }
     col_encoder const encoder(task_.columnwise, task_.parts.column_frame(task_.columnwise.whole, part_), known);
     unsigned const left = is_whole() ? whole_columns(encoder) : ~0u;
     if (left != 0) { any_columns(encoder, left); }
+    encoder.finish();
   }
 
  private:
@@ -120,8 +126,7 @@ class tile_worker {
   /// Rounds that are interleaved: all, or as many as the registers hold where elements are rounded in software.
   template <class Side>
   __device__ static constexpr int at_once(int rounds) {
-    bool const in_software = has_quick_way<typename Side::format, typename Side::tensor, typename Side::rounding>();
-    return in_software && rounds > 1 ? rounds / 2 : rounds;
+    return Side::takes_many_registers() && rounds > 1 ? rounds / 2 : rounds;
   }
 
   /// The thread's first block along rows.
@@ -245,7 +250,7 @@ class tile_worker {
 };
 
 template <class Task>
-__global__ void __launch_bounds__(threads_per_cta, Task::resident) quantize_tiles(Task const __grid_constant__ task) {
+__global__ void __launch_bounds__(threads_per_cta, Task::resident) run_tiles(Task const __grid_constant__ task) {
   using row_side = typename Task::row_side;
   using col_side = typename Task::col_side;
   using shape = typename Task::shape;
@@ -278,6 +283,8 @@ __global__ void __launch_bounds__(threads_per_cta, Task::resident) quantize_tile
       __syncthreads();
     }
   }
+  if constexpr (row_side::exists) { of_rows.flush(task.rowwise); }
+  if constexpr (col_side::exists) { of_cols.flush(task.columnwise); }
 }
 
 }  // namespace fp4::gpu::detail
