@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor scale for each row of the result: row-wise, column-wise, both, and the way back.
+#include <fp4/gpu/dequantize.cuh>
 #include <fp4/gpu/quantize_both.cuh>
 
 #include "contract.cuh"
@@ -93,6 +94,35 @@ void run_both(char const* what) {
   }
 }
 
+/// Any bytes are codes and scales.
+template <class Out, class Layout>
+void run_back(decode_rule rule, char const* what) {
+  constexpr std::int64_t sizes[][2] = {{33, 1040}, {1, 17}, {0, 32}, {5, 2048}};
+  for (int v = 0; v < 8; ++v) {
+    std::int64_t const rows = sizes[v % 4][0], cols = sizes[v % 4][1];
+    test::random_numbers random(static_cast<std::uint64_t>(v));
+    std::vector<std::uint8_t> codes(static_cast<std::size_t>(nvfp4::row_bytes(cols) * rows) + 1);
+    std::vector<std::uint8_t> scales(static_cast<std::size_t>(Layout::bytes(rows, nvfp4::blocks(cols))) + 1);
+    for (auto& c : codes) { c = static_cast<std::uint8_t>(random.next()); }
+    for (auto& s : scales) { s = static_cast<std::uint8_t>(random.below(0x7F)); }
+    scales_of_rows row_scales(10.5f, 2688.0f, rows, v);
+    program::on_device<std::uint8_t> device_codes(codes), device_scales(scales);
+    auto const bytes = static_cast<std::int64_t>(scales.size());
+    quantized_view<nvfp4, Layout, std::uint8_t const> const q(codes.data(), scales.data(), bytes, rows, cols);
+    quantized_view<nvfp4, Layout> const on_gpu(device_codes.data(), device_scales.data(), bytes, rows, cols);
+    std::vector<Out> wanted(static_cast<std::size_t>(rows * cols) + 1, Out{});
+    program::on_device<Out> out(wanted);
+    reference::dequantize(q, row_scales.by_value(), rule, matrix_view<Out>(wanted.data(), rows, cols));
+    gpu::dequantize_async(on_gpu, row_scales.on_gpu(), rule, matrix_view<Out>(out.data(), rows, cols));
+    CUDA(cudaDeviceSynchronize());
+    auto const got = out.back();
+    std::string const text = test::first_difference(
+        reinterpret_cast<std::uint8_t const*>(got.data()), reinterpret_cast<std::uint8_t const*>(wanted.data()),
+        static_cast<std::int64_t>(got.size() * sizeof(Out)), cols * static_cast<std::int64_t>(sizeof(Out)));
+    program::check(text.empty(), what, __FILE__, __LINE__, " " + std::to_string(v) + ": " + text);
+  }
+}
+
 }  // namespace
 
 CASE(one_direction) {
@@ -103,6 +133,10 @@ CASE(one_direction) {
 CASE(both_directions) {
   run_both<bfloat16, choices<transformer_engine>,
            choices<transformer_engine, nearest_even, hadamard<16>, blocks_1d, columnwise>>("a scale a row, and one");
+}
+CASE(the_way_back) {
+  run_back<float, linear_scales>(decode_rule::amax_over_range, "float");
+  run_back<bfloat16, tiled_128x4_scales>(decode_rule::quotient, "bfloat16");
 }
 
 int main(int argc, char** argv) { return program::run(argc, argv); }

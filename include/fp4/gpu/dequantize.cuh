@@ -11,9 +11,10 @@
 namespace fp4::gpu {
 namespace detail {
 
-/// Everything that the kernel is told.
-template <class Format, class Layout, class Out>
+/// Everything that the kernel is told. `PerRow`: each row has its own tensor scale, in device memory.
+template <class Format, class Layout, class Out, bool PerRow>
 struct decode_task {
+  static constexpr bool per_row = PerRow;
   using format = Format;
   using layout = Layout;
   using value = Out;
@@ -33,6 +34,10 @@ struct decode_task {
 
   __host__ __device__ int64_t rows() const { return in.rows; }
   __host__ __device__ int64_t cols() const { return in.cols; }
+  /// The formulas of tensor scale i in device memory.
+  __device__ __forceinline__ block_decoder make_decoder(int64_t i) const {
+    return block_decoder(rule, scale.read(i).with_range(range));
+  }
 };
 
 template <class Task>
@@ -60,15 +65,15 @@ class decode_part {
     at.scales = task_.in.scales + scale_offset<layout>(row, block_, task_.blocks);
   }
 
-  __device__ __forceinline__ unsigned whole(place const& at, int64_t) const {
+  __device__ __forceinline__ unsigned whole(place const& at, int64_t row) const {
     if constexpr (!std_types::is_same<element, e2m1>::value || !format::has_block_scale) {
       return (1u << blocks_per_thread) - 1;
     } else {
       unsigned left = 0;
+      block_decoder const decoder = decoder_of(row);
 #pragma unroll
       for (int u = 0; u < blocks_per_thread; ++u) {
-        uint32_t const scale = at.scales[layout::offset(0, u * 32, 0)];
-        float const factor = ptx::load_shared(table_ + 4 * (scale & format::scale::magnitude_bits));
+        float const factor = quick_factor(decoder, at.scales[layout::offset(0, u * 32, 0)]);
         if (!(factor < __uint_as_float(fp4::detail::infinity_bits))) { left |= 1u << u; }
         uint2 const* const codes = reinterpret_cast<uint2 const*>(at.codes + u * 32 * Task::code_bytes);
         uint4* const out = reinterpret_cast<uint4*>(at.values + u * 32 * Task::elements);
@@ -84,7 +89,8 @@ class decode_part {
     if (block >= task_.blocks) { return; }
     uint32_t scale = 0;
     if constexpr (format::has_block_scale) { scale = task_.in.scales[scale_offset<layout>(row, block, task_.blocks)]; }
-    float const factor = decode_factor<format>(decoder_, scale);
+    block_decoder const decoder = decoder_of(row);
+    float const factor = decode_factor<format>(decoder, scale);
     int64_t const first = block * Task::elements, left = task_.in.cols - first;
     int const count = left < Task::elements ? static_cast<int>(left) : Task::elements;
     uint8_t const* const codes = task_.in.code_row(row) + block * Task::code_bytes;
@@ -92,11 +98,23 @@ class decode_part {
 #pragma unroll 1
     for (int i = 0; i < count; ++i) {
       element const code{static_cast<uint8_t>(element_at<format>(codes, i).bits & ((1u << element::width) - 1))};
-      out[i] = decode_carefully<value>(decoder_, code.to_float(), factor);
+      out[i] = decode_carefully<value>(decoder, code.to_float(), factor);
     }
   }
 
  private:
+  __device__ __forceinline__ block_decoder decoder_of(int64_t row) const {
+    if constexpr (Task::per_row) { return task_.make_decoder(row); }
+    return decoder_;
+  }
+  __device__ __forceinline__ float quick_factor(block_decoder const& decoder, uint32_t scale) const {
+    if constexpr (Task::per_row) {
+      return quick_decode_factor(decoder, decode_factor<format>(decoder, scale));
+    } else {
+      return ptx::load_shared(table_ + 4 * (scale & format::scale::magnitude_bits));
+    }
+  }
+
   /// Sixteen values.
   __device__ __forceinline__ static void store_16(uint2 codes, float factor, uint4* out) {
     float v[16];
@@ -126,11 +144,14 @@ class decode_part {
 template <class Task>
 __global__ void __launch_bounds__(threads_per_cta, 4) dequantize_rows(Task const __grid_constant__ task) {
   using format = typename Task::format;
+  int64_t const block = first_block_of(task.warps_across);
+  if constexpr (Task::per_row) {
+    for_rows(task, decode_part<Task>(task, task.on_host, 0, block), block);
+    return;
+  }
   __shared__ alignas(16) unsigned char memory[sizeof(block_decoder)];
   block_decoder* const made = reinterpret_cast<block_decoder*>(memory);
-  if (threadIdx.x == 0) {
-    *made = task.scale.in_memory() ? block_decoder(task.rule, task.scale.read().with_range(task.range)) : task.on_host;
-  }
+  if (threadIdx.x == 0) { *made = task.scale.in_memory() ? task.make_decoder(0) : task.on_host; }
   __syncthreads();
   block_decoder const decoder = *made;
   constexpr int size = [] {
@@ -143,8 +164,27 @@ __global__ void __launch_bounds__(threads_per_cta, 4) dequantize_rows(Task const
     table[code] = quick_decode_factor(decoder, decode_factor<format>(decoder, static_cast<uint32_t>(code)));
   }
   __syncthreads();
-  int64_t const block = first_block_of(task.warps_across);
   for_rows(task, decode_part<Task>(task, decoder, ptx::shared_address(table), block), block);
+}
+
+template <bool PerRow, class Format, class Layout, class Out>
+void launch_dequantize(quantized_view<Format, Layout, uint8_t const> in, scale_argument scale, decode_rule rule,
+                       matrix_view<Out> out, stream_argument stream, float range, char const* where) {
+  using task = decode_task<Format, Layout, Out, PerRow>;
+  static_assert(is_value_v<Out>, "values are float, fp4::float16 or fp4::bfloat16");
+  if (!Format::has_tensor_scale) { scale = tensor_scale::from_amax(0.0f); }
+  tensor_scale const known = scale.on_host();
+  require(fp4::check(in, tensor_scales_view{&known, 1}, out), where);
+  if (scale.is_null()) { require(fp4::detail::broken(errc::null_data, 0, 1), where); }
+  if (out.size() == 0) { return; }
+  int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
+  bool const aligned = is_aligned(out.data, out.stride * static_cast<int64_t>(sizeof(Out)), 16) &&
+                       is_aligned(in.codes, in.code_stride, 8);
+  task const work{in,    out,  blocks, in.rows, warps_across(blocks), aligned, block_decoder(rule, known),
+                  scale, rule, range};
+  dim3 const grid = grid_of(blocks, in.rows, work.warps_across, multiprocessors(where));
+  dequantize_rows<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);
+  check(cudaGetLastError(), where);
 }
 
 }  // namespace detail
@@ -161,23 +201,17 @@ __global__ void __launch_bounds__(threads_per_cta, 4) dequantize_rows(Task const
 template <class Format, class Layout, class Byte, class Out>
 void dequantize_async(quantized_view<Format, Layout, Byte> in, scale_argument scale, decode_rule rule,
                       matrix_view<Out> out, stream_argument stream = {}, float range = 2688.0f) {
-  constexpr char const* where = "fp4::gpu::dequantize_async";
-  using task = detail::decode_task<Format, Layout, Out>;
-  static_assert(is_value_v<Out>, "values are float, fp4::float16 or fp4::bfloat16");
   quantized_view<Format, Layout, uint8_t const> const codes = in;
-  if (!Format::has_tensor_scale) { scale = tensor_scale::from_amax(0.0f); }
-  tensor_scale const known = scale.on_host();
-  require(check(codes, tensor_scales_view{&known, 1}, out), where);
-  if (scale.is_null()) { require(fp4::detail::broken(errc::null_data, 0, 1), where); }
-  if (out.size() == 0) { return; }
-  int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
-  bool const aligned = detail::is_aligned(out.data, out.stride * static_cast<int64_t>(sizeof(Out)), 16) &&
-                       detail::is_aligned(in.codes, in.code_stride, 8);
-  task const work{codes, out,  blocks, in.rows, detail::warps_across(blocks), aligned, block_decoder(rule, known),
-                  scale, rule, range};
-  dim3 const grid = detail::grid_of(blocks, in.rows, work.warps_across, detail::multiprocessors(where));
-  detail::dequantize_rows<task><<<grid, detail::threads_per_cta, 0, stream.get()>>>(work);
-  detail::check(cudaGetLastError(), where);
+  detail::launch_dequantize<false>(codes, scale, rule, out, stream, range, "fp4::gpu::dequantize_async");
+}
+
+/// Likewise, with a tensor scale of its own for each row.
+template <class Format, class Layout, class Byte, class Out>
+void dequantize_async(quantized_view<Format, Layout, Byte> in, row_scales scales, decode_rule rule,
+                      matrix_view<Out> out, stream_argument stream = {}, float range = 2688.0f) {
+  static_assert(Format::has_tensor_scale, "this format has no tensor scale");
+  quantized_view<Format, Layout, uint8_t const> const codes = in;
+  detail::launch_dequantize<true>(codes, scales.first(), rule, out, stream, range, "fp4::gpu::dequantize_async");
 }
 
 }  // namespace fp4::gpu
