@@ -93,6 +93,11 @@ struct machine_options {
 
 using module_id = std::size_t;
 
+/// A kernel that cannot run here, or not on this target.
+struct unsupported : error {
+  using error::error;
+};
+
 /// One emulated device.
 class machine {
  public:
@@ -106,7 +111,7 @@ class machine {
   [[nodiscard]] memory& device_memory();
 
   /// Parses and decodes a module and gives its variables memory.
-  /// \throws error for wrong syntax, an unknown instruction or modifier, or one that the target does not have.
+  /// \throws error for wrong syntax. What a kernel cannot run with is refused when it is launched.
   module_id load(std::string_view ptx_text);
   /// Gives the module's variables back.
   void unload(module_id module);
@@ -114,10 +119,14 @@ class machine {
   /// \throws error when the module has no such kernel.
   [[nodiscard]] kernel_info const& kernel(module_id module, std::string const& name) const;
   [[nodiscard]] std::vector<std::string> kernels(module_id module) const;
+  /// Why the kernel cannot run: an instruction or modifier, in it or in what it calls, that is unknown or that the target
+  /// lacks. Empty when it can.
+  [[nodiscard]] std::string refusal(module_id module, std::string const& name) const;
   /// A .global or .const variable.  \throws error when there is none of that name.
   [[nodiscard]] variable_info variable(module_id module, std::string const& name) const;
 
   /// Runs a grid to its end or its first finding.
+  /// \throws unsupported for a kernel with a refusal
   /// \throws error for impossible dimensions, wrong parameter bytes, an unknown kernel.
   launch_report launch(module_id module, launch_request const& request);
 

@@ -50,7 +50,7 @@ bool block::run() {
       all_ended = all_ended && outcome == warp::outcome::ended;
     }
     if (all_ended) { return true; }
-    if (!progress) { deadlock(); }
+    if (!progress) { throw fault(stuck(problem::barrier, "nobody can go on:")); }
   }
   return false;
 }
@@ -134,10 +134,10 @@ void block::check_alignment(std::size_t w, lane_set waiting) const {
   }
 }
 
-void block::deadlock() const {
+finding block::stuck(problem kind, std::string message) const {
   finding f;
-  f.kind = problem::barrier;
-  f.message = "nobody can go on:";
+  f.kind = kind;
+  f.message = std::move(message);
   f.block = static_cast<std::uint32_t>(index_);
   bool first = true;
   for (warp const& w : warps_) {
@@ -149,7 +149,7 @@ void block::deadlock() const {
     }
     if (f.message.size() < 2000) { f.message += w.where_lanes_wait(); }
   }
-  throw fault(f);
+  return f;
 }
 
 }  // namespace ptx

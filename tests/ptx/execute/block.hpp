@@ -23,7 +23,7 @@ struct launch_state {
   std::vector<register_file> idle{};    ///< of warps that ended
   std::vector<std::uint64_t> counts{};  ///< of threads, by instruction
   std::uint64_t warp_instructions = 0;
-  std::uint64_t ticks = 0;  ///< what clocks show
+  std::uint64_t ticks = 0;  ///< what clocks show, without the running group: what was used up, so that waiting counts
 };
 
 /// A thread block: its warps in turn, its barriers, its memory.
@@ -43,6 +43,9 @@ class block {
   [[nodiscard]] std::uint64_t index() const { return index_; }
   [[nodiscard]] dim3 position() const;
 
+  /// A finding that names all places where threads are.
+  [[nodiscard]] finding stuck(problem kind, std::string message) const;
+
   /// Lanes of a warp come to a barrier: they wait, or only say so (bar.arrive). expected 0 is all threads.
   void arrive(warp& who, lane_set m, std::uint32_t barrier, std::uint32_t expected, bool waits, instruction const& i);
   /// Lanes of a warp ended, which may complete barriers.
@@ -58,7 +61,6 @@ class block {
 
   void try_complete(barrier_state& b, std::uint32_t number);
   void check_alignment(std::size_t w, lane_set waiting) const;
-  [[noreturn]] void deadlock() const;
 
   launch_state* launch_;
   std::uint64_t index_;

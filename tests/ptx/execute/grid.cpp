@@ -53,26 +53,28 @@ void run_blocks(launch_state& launch) {
   std::uint64_t next = 0;
   while (next < count || !resident.empty()) {
     if (resident.size() < most && next < count) { resident.push_front(std::make_unique<block>(launch, next++)); }
-    if (resident.front()->run()) {
-      resident.pop_front();
-    } else {
-      resident.push_back(std::move(resident.front()));
-      resident.pop_front();
+    bool const ended = resident.front()->run();
+    std::uint64_t const limit = launch.options.step_limit;
+    if (!ended && limit != 0 && launch.warp_instructions * warp_size > limit) {
+      throw fault(
+          resident.front()->stuck(problem::timeout, "more than " + std::to_string(limit) + " thread instructions:"));
     }
-    if (launch.options.step_limit != 0 && launch.ticks * 32 > launch.options.step_limit) {
-      finding f;
-      f.kind = problem::timeout;
-      f.message = "more than " + std::to_string(launch.options.step_limit) + " thread instructions";
-      throw fault(f);
-    }
+    if (!ended) { resident.push_back(std::move(resident.front())); }
+    resident.pop_front();
   }
 }
 
-std::string source_of(program const& code, origin const& o) {
-  for (auto const& [number, name] : code.text.files) {
-    if (number == o.file) { return std::string(name) + ":" + std::to_string(o.source_line); }
+/// "header.h:12", and where that was inlined, up to the kernel's own line.
+std::string source_of(program const& code, origin const& o, char const* separator) {
+  std::string text;
+  for (std::uint32_t at = o.location; at != 0; at = code.text.locations[at].inlined_at) {
+    ast::location const& l = code.text.locations[at];
+    for (auto const& [number, name] : code.text.files) {
+      if (number != l.file) { continue; }
+      text += (text.empty() ? "" : separator) + std::string(name) + ":" + std::to_string(l.line);
+    }
   }
-  return {};
+  return text;
 }
 
 void complete(finding& f, program const& code, function_code const& kernel) {
@@ -81,12 +83,12 @@ void complete(finding& f, program const& code, function_code const& kernel) {
     origin const& o = code.origins[f.instruction];
     f.line = o.line;
     f.text = std::string(o.text);
-    f.source = source_of(code, o);
+    f.source = source_of(code, o, "\n  inlined at ");
   }
   if (f.has_other && f.other_instruction < code.origins.size()) {
     origin const& o = code.origins[f.other_instruction];
     f.other_where = "PTX line " + std::to_string(o.line) + ": " + std::string(o.text);
-    if (std::string const s = source_of(code, o); !s.empty()) { f.other_where += " (" + s + ")"; }
+    if (std::string const s = source_of(code, o, ", inlined at "); !s.empty()) { f.other_where += " (" + s + ")"; }
   }
 }
 

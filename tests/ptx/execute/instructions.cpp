@@ -22,7 +22,6 @@ opcode_table const& all_instructions() {
     add_matrix_memory(t);
     add_mma(t);
     add_async(t);
-    add_video(t);
     return t;
   }();
   return table;

@@ -23,7 +23,6 @@ void add_warp(opcode_table& t);           ///< shfl, vote, match, redux, activem
 void add_matrix_memory(opcode_table& t);  ///< ldmatrix, stmatrix
 void add_mma(opcode_table& t);            ///< mma
 void add_async(opcode_table& t);          ///< cp.async
-void add_video(opcode_table& t);          ///< vadd4, vabsdiff4, ...
 
 /// All of the above.
 [[nodiscard]] opcode_table const& all_instructions();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.hpp"
 
+#include <algorithm>
+
 #include "execute/grid.hpp"
 #include "execute/instructions.hpp"
 #include "program/decoder.hpp"
@@ -27,6 +29,19 @@ function_code const& find_kernel(program const& p, std::string const& name) {
     if (f.entry && f.defined && f.name == name) { return f; }
   }
   throw error("no kernel " + name);
+}
+
+/// The first function with a refusal that this one reaches by direct calls; nullptr without.
+function_code const* find_refused(program const& p, function_code const& from) {
+  std::vector<function_code const*> reached{&from};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (!reached[i]->refused.empty()) { return reached[i]; }
+    for (std::uint32_t const callee : reached[i]->callees) {
+      function_code const* const f = &p.functions[callee];
+      if (std::find(reached.begin(), reached.end(), f) == reached.end()) { reached.push_back(f); }
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -64,6 +79,15 @@ std::vector<std::string> machine::kernels(module_id module) const {
   return names;
 }
 
+std::string machine::refusal(module_id module, std::string const& name) const {
+  program const& p = state_->module(module);
+  function_code const& kernel = find_kernel(p, name);
+  function_code const* const f = find_refused(p, kernel);
+  if (f == nullptr) { return {}; }
+  std::string const caller = f == &kernel ? "" : "in " + readable(std::string(f->name)) + ", which it calls: ";
+  return "kernel " + readable(name) + " cannot run: " + caller + f->refused;
+}
+
 variable_info machine::variable(module_id module, std::string const& name) const {
   auto const& all = state_->module(module).variables;
   auto const at = all.find(name);
@@ -73,6 +97,7 @@ variable_info machine::variable(module_id module, std::string const& name) const
 
 launch_report machine::launch(module_id module, launch_request const& request) {
   program const& p = state_->module(module);
+  if (std::string const why = refusal(module, request.kernel); !why.empty()) { throw unsupported(why); }
   return run_grid(p, find_kernel(p, request.kernel), request, state_->options, state_->device);
 }
 

@@ -37,7 +37,7 @@ void copy_with_offset(warp& w, instruction const& i, lane_set m) {
 }
 
 void read_clock(warp& w, instruction const& i, lane_set m) {
-  std::uint64_t const now = clock_value(static_cast<special>(i.operands[1].slot), w.home());
+  std::uint64_t const now = clock_value(static_cast<special>(i.operands[1].slot), w);
   each_lane(m, [&](int l) { w.destination(i.operands[0])[l] = now; });
   w.set_result(i.operands[0], m);
 }

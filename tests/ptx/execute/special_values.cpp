@@ -88,8 +88,8 @@ columns special_values(block const& home, std::uint32_t warp_index) {
   return c;
 }
 
-std::uint64_t clock_value(special s, block const& home) {
-  std::uint64_t const now = home.launch().ticks;
+std::uint64_t clock_value(special s, warp const& w) {
+  std::uint64_t const now = w.home().launch().ticks + w.spent();
   switch (s) {
     case special::clock:
     case special::globaltimer_lo: return now & 0xFFFFFFFFu;

@@ -97,7 +97,7 @@ void warp::run_group(lane_set group) {
   std::uint32_t const others = ready_ & ~group;
   set_base(bases_[first]);
   std::uint32_t const stop = others == 0 ? ~0u : next_stop(others, pc, base_);
-  std::int64_t const before = fuel_;
+  fuel_of_group_ = fuel_;
   if (others == 0) { patience_ = patience; }
   std::int64_t const enough = others == 0 ? 0 : std::max<std::int64_t>(0, fuel_ - patience_);
   std::uint64_t executed = 0;
@@ -124,8 +124,9 @@ void warp::run_group(lane_set group) {
   }
   launch_state& launch = home_->launch();
   launch.warp_instructions += executed;
-  launch.ticks += executed;
-  patience_ -= before - fuel_;
+  launch.ticks += spent();
+  patience_ -= fuel_of_group_ - fuel_;
+  fuel_of_group_ = fuel_;
   if (others != 0 && patience_ <= 0) {
     deferred_ |= group;
     patience_ = patience;
@@ -232,7 +233,7 @@ std::string warp::where_lanes_wait() const {
     rest &= ~same;
     char mask[16];
     std::snprintf(mask, sizeof mask, "0x%08x", same);
-    text += "\n  warp " + std::to_string(index_) + ", lanes " + mask + " wait at PTX line " +
+    text += "\n  warp " + std::to_string(index_) + ", lanes " + mask + " are at PTX line " +
             std::to_string(code.origins[pc].line) + ": " + std::string(code.origins[pc].text);
   }
   return text;

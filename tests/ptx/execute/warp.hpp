@@ -77,6 +77,8 @@ class warp {
   /// Lanes that exist and have not ended.
   [[nodiscard]] lane_set alive() const { return existing_ & ~ended_; }
   [[nodiscard]] lane_set running() const { return group_; }
+  /// What the running group has used up since it began to run.
+  [[nodiscard]] std::uint64_t spent() const { return static_cast<std::uint64_t>(fuel_of_group_ - fuel_); }
   [[nodiscard]] std::uint32_t number_of(instruction const& i) const;
   /// Ends the launch with a finding about a lane.
   [[noreturn]] void fail(instruction const& i, int lane, problem kind, std::string const& what) const;
@@ -99,7 +101,7 @@ class warp {
   void step(lane_set m) {
     each_lane(m, [&](int l) { ++pc_[l]; });
   }
-  /// "lanes 0-15 at line 12: bar.sync 0;" for each place where lanes wait.
+  /// "warp 0, lanes 0x0000ffff are at PTX line 12: bar.sync 0;" for each place where lanes are.
   [[nodiscard]] std::string where_lanes_wait() const;
   [[nodiscard]] int first_waiting_lane() const;
 
@@ -122,6 +124,7 @@ class warp {
   bool indexed_branch(instruction const& i, lane_set m);
   bool call(instruction const& i, lane_set m);
   void enter(call_site const& site, instruction const& i, std::uint32_t callee, lane_set m);
+  [[nodiscard]] std::string without_body(call_site const& site, std::string_view name, int lane) const;
   bool leave(lane_set m);
   void end(lane_set m);
   bool meet(instruction const& i, lane_set m);
@@ -137,7 +140,7 @@ class warp {
   std::uint64_t* counts_;
   std::uint32_t index_;
   lane_set existing_, ended_ = 0, ready_ = 0, meeting_ = 0, at_barrier_ = 0, deferred_ = 0, group_ = 0;
-  std::int64_t fuel_ = 0, patience_ = 0;
+  std::int64_t fuel_ = 0, fuel_of_group_ = 0, patience_ = 0;
   std::uint32_t base_ = 0;
   std::uint64_t* values_[3];
   byte_set* defined_[3];

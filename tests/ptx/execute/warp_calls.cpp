@@ -40,7 +40,8 @@ void warp::enter(call_site const& site, instruction const& i, std::uint32_t call
   program const& code = home_->launch().code;
   function_code const& f = code.functions[callee];
   int const first = __builtin_ctz(m);
-  if (!f.defined) { fail(i, first, problem::trap, "call of " + std::string(f.name) + ", which has no body here"); }
+  if (!f.defined) { fail(i, first, problem::trap, without_body(site, f.name, first)); }
+  if (!f.refused.empty()) { fail(i, first, problem::trap, "call of " + std::string(f.name) + ": " + f.refused); }
   if (f.parameters.size() != site.arguments.size() || f.results.size() != site.results.size()) {
     fail(i, first, problem::trap, "call of " + std::string(f.name) + " with other parameters than it has");
   }
@@ -68,6 +69,30 @@ void warp::enter(call_site const& site, instruction const& i, std::uint32_t call
     ++depth_[l];
   });
   copy_frame(site.arguments, base_, f.parameters, base, m, i);
+}
+
+/// Why a call ends the launch: of a function that the device's own library has, or of one that nobody has.
+std::string warp::without_body(call_site const& site, std::string_view name, int lane) const {
+  if (name == "vprintf") { return "device printf is not supported"; }
+  if (name == "malloc" || name == "free") { return "device " + std::string(name) + " is not supported"; }
+  if (name != "__assertfail" || site.arguments.size() < 4) {
+    return "call of " + readable(std::string(name)) + ", which has no body here";
+  }
+  auto const argument = [&](std::size_t k) {
+    frame_bytes const& a = site.arguments[k];
+    std::uint64_t const* const from = a.constant ? values_[1] : values_[0];
+    return from[a.slot * 32u + static_cast<std::uint32_t>(lane)];
+  };
+  auto const text = [&](std::size_t k) {
+    std::string s;
+    ptx::memory const& m = home_->launch().memory.device;
+    for (std::uint64_t at = argument(k); m.contains(at, 1) && *reinterpret_cast<char const*>(at) != 0; ++at) {
+      s += *reinterpret_cast<char const*>(at);
+    }
+    return s;
+  };
+  return "assertion failed: " + text(0) + ", " + text(1) + ":" + std::to_string(argument(2) & 0xFFFFFFFFu) + ", in " +
+         text(3);
 }
 
 /// ret: of a kernel it ends the lanes, of a function it brings the results back.

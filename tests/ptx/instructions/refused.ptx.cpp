@@ -11,12 +11,12 @@ char const* const targets[] = {"sm_80",   "sm_86",   "sm_89",   "sm_90",   "sm_9
                                "sm_100f", "sm_103",  "sm_103a", "sm_103f", "sm_110",  "sm_110a", "sm_110f",
                                "sm_120",  "sm_120a", "sm_120f", "sm_121",  "sm_121a", "sm_121f"};
 
-/// Why the text is not loaded; empty when it is.
+/// Why the text is not loaded, or its kernel not run; empty when it is.
 std::string refusal(std::string const& text, std::string const& target) {
   try {
     ptx::machine gpu(ptx::target::parse(target));
-    gpu.load(text);
-    return {};
+    auto const module = gpu.load(text);
+    return gpu.kernels(module).empty() ? std::string() : gpu.refusal(module, "test");
   } catch (ptx::error const& e) { return e.what(); }
 }
 std::string refusal_of(std::string const& instruction, std::string const& target) {
@@ -190,6 +190,30 @@ TEST_CASE("the unknown and the unmodelled are refused with text and line", "[ptx
     CHECK_THAT(message, Catch::Matchers::ContainsSubstring(opcode));
     CHECK_THAT(message, Catch::Matchers::ContainsSubstring(std::to_string(line_of(text, instruction))));
   }
+}
+
+TEST_CASE("only kernels that reach the unknown are refused", "[ptx]") {
+  std::string const text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".func twice() { frobnicate.b32; ret; }\n.func once() { call twice; ret; }\n"
+      ".visible .entry good() { .reg .b32 %r; mov.u32 %r, 1; ret; }\n"
+      ".visible .entry own() { .reg .b32 %r; @%p frobnicate.b32 %r; ret; }\n"
+      ".visible .entry calls() { call once; ret; }\n"
+      ".visible .entry by_address() { .reg .b64 %f; mov.u64 %f, twice; call %f, (), p; p: .callprototype _(); ret; }\n";
+  ptx::machine gpu(ptx::target::parse("sm_90"));
+  auto const module = gpu.load(text);
+  auto const launch = [&](char const* kernel) { return gpu.launch(module, {kernel, {1, 1, 1}, {1, 1, 1}}); };
+  CHECK_FALSE(launch("good").problem);
+  CHECK_THROWS_AS(launch("own"), ptx::unsupported);
+  CHECK_THROWS_AS(launch("calls"), ptx::unsupported);
+  CHECK(gpu.refusal(module, "good") == "");
+  CHECK_THAT(gpu.refusal(module, "own"), Catch::Matchers::ContainsSubstring("own") &&
+                                             Catch::Matchers::ContainsSubstring("frobnicate.b32 %r") &&
+                                             Catch::Matchers::ContainsSubstring("line 7"));
+  CHECK_THAT(gpu.refusal(module, "calls"), Catch::Matchers::ContainsSubstring("calls cannot run: in twice"));
+  auto const r = launch("by_address");
+  REQUIRE(r.problem);
+  CHECK_THAT(r.problem->message, Catch::Matchers::ContainsSubstring("frobnicate"));
 }
 
 TEST_CASE("text that is no PTX", "[ptx]") {

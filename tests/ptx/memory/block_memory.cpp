@@ -155,8 +155,11 @@ finding block_memory::about(request const& r, std::uint32_t warp, unsigned lane)
 
 void block_memory::bad_place(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes) const {
   finding f = about(r, warp, lane);
+  auto const* const a = p.where == space::global ? launch_->device.find(r.address[lane]) : nullptr;
+  bool const constant = a != nullptr && a->kind == allocation_kind::constant;
   std::string const what = std::string(writes ? "a write" : "a read") + " of " + std::to_string(r.bytes) +
-                           (r.bytes == 1 ? " byte" : " bytes") + " of " + name(p.where) + " memory: ";
+                           (r.bytes == 1 ? " byte" : " bytes") + " of " + (constant ? "constant" : name(p.where)) +
+                           " memory: ";
   std::string const where = p.where == space::global
                                 ? launch_->device.describe(r.address[lane])
                                 : "offset " + std::to_string(p.at) + " of " + std::to_string(p.in->size) + " bytes";

@@ -43,7 +43,7 @@ struct finding {
   std::string kernel;       ///< filled by the interpreter, as all below
   int line = 0;             ///< in the PTX text, from 1
   std::string text;         ///< of the instruction
-  std::string source;       ///< file:line of the .cu source, where the PTX has .loc
+  std::string source;       ///< file:line, where the PTX has .loc; of inlined code also the lines that it came from
   std::string other_where;  ///< of the other party: PTX line, text, source
 
   /// Several lines, for people.

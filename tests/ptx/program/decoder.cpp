@@ -53,6 +53,8 @@ class decoder final : public form {
   void body(std::uint32_t index);
   void declare(ast::variable const& v);
   void one(ast::instruction const& i);
+  void one_or_refused(ast::instruction const& i);
+  void add(ast::instruction const& i);
   void leave_at_end();
   std::uint32_t constant(std::uint64_t bits);
   operand symbol_operand(symbol const& s, ast::operand const& o);
@@ -161,7 +163,7 @@ void decoder::body(std::uint32_t index) {
       case item_kind::variable:
         for (ast::variable const& v : item.variables) { declare(v); }
         break;
-      case item_kind::instruction: one(item.instruction); break;
+      case item_kind::instruction: one_or_refused(item.instruction); break;
       case item_kind::prototype: break;
       case item_kind::targets: {
         std::vector<std::uint32_t> list;
@@ -232,10 +234,26 @@ void decoder::one(ast::instruction const& i) {
     out.guard = static_cast<std::int32_t>(lower(guard, type::pred, false).slot);
     out.guard_negated = i.guard_negated;
   }
+  add(i);
+}
+
+/// Whoever reaches the function must not run. The others may.
+void decoder::one_or_refused(ast::instruction const& i) {
+  try {
+    one(i);
+  } catch (error const& e) {
+    if (function_->refused.empty()) { function_->refused = e.what(); }
+    begin(i.opcode, {});
+    out.how = flow::exit;
+    add(i);
+  }
+}
+
+void decoder::add(ast::instruction const& i) {
   first_operand_.push_back(out_.operands.size());
   out_.operands.insert(out_.operands.end(), lowered().begin(), lowered().end());
   out_.code.push_back(out);
-  out_.origins.push_back({item_->line, item_->file, item_->source_line, function_index_, kind_of(i), item_->text});
+  out_.origins.push_back({item_->line, item_->location, function_index_, kind_of(i), item_->text});
 }
 
 /// The end of a body returns.
@@ -294,6 +312,7 @@ operand decoder::lower(ast::operand const& o, type t, bool is_destination) {
     if (o.name == "WARP_SZ") { return {place::constant, width, constant(warp_size), 0}; }
     special const r = special_named(o.name);
     if (r == special::count || is_destination) { fail("unknown name " + std::string(o.name)); }
+    if (is_clock(r) && base() != "mov") { fail("only mov reads a clock"); }
     return {place::special, row(r).bytes, static_cast<std::uint32_t>(r), 0};
   }
   bool const is_number =
@@ -382,6 +401,7 @@ std::uint32_t decoder::call_site(form& f) {
   if (s != nullptr && s->kind == symbol_kind::function) {
     f.skip();
     site.callee = static_cast<std::int32_t>(s->value);
+    function_->callees.push_back(static_cast<std::uint32_t>(s->value));
   } else {
     f.source(type::b64);
   }

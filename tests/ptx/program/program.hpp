@@ -71,8 +71,8 @@ struct instruction {
 
 /// What a report says of an instruction.
 struct origin {
-  int line = 0, file = 0, source_line = 0;
-  std::uint32_t function = 0, kind = 0;
+  int line = 0;
+  std::uint32_t location = 0, function = 0, kind = 0;
   std::string_view text{};
 };
 
@@ -97,6 +97,8 @@ struct function_code {
   std::vector<std::string> register_names{};  ///< by slot
   kernel_info info{};                         ///< of an entry
   bool calls = false;
+  std::vector<std::uint32_t> callees{};  ///< by name; others are called by address
+  std::string refused{};  ///< why it cannot run: its first instruction that is not known; empty when it can
 };
 
 /// Which bytes of a register were ever written (bits 0 to 7), and which of the others come from arithmetic with such

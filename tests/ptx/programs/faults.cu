@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels with a planted fault, which the checks must find, and their corrected twins, which must pass. Only for the
 // stand-in runtime: a device lets most of these go by.
+#include <cuda_pipeline.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -124,6 +125,42 @@ __global__ void absent_lanes(int* x) {
   __syncthreads();  // where the others wait
 }
 template <bool right>
+__global__ void ended_lanes(int* x) {
+  if (threadIdx.x >= 16) { return; }
+  x[threadIdx.x] = __shfl_xor_sync(right ? 0xFFFFu : 0xFFFFFFFFu, static_cast<int>(threadIdx.x), 1);
+}
+template <bool right>
+__global__ void no_barrier_for_the_ended(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (right) { __syncthreads(); }
+  if (threadIdx.x >= 32) { return; }
+  __syncthreads();
+  x[threadIdx.x] = s[threadIdx.x + 32];
+}
+template <bool right>
+__global__ void two_copies(int* x) {
+  __shared__ int s[2][32];
+  for (int k = 0; k < 2; ++k) {
+    __pipeline_memcpy_async(&s[k][threadIdx.x], x + 32 * k + threadIdx.x, sizeof(int));
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(right ? 1 : 2);  // all but the last one, or two
+  x[threadIdx.x] = s[0][threadIdx.x];
+}
+template <bool right>
+__device__ __noinline__ int sum_of_some(int const* x) {
+  int some[4];
+  for (int i = 0; i < (right ? 4 : 3); ++i) { some[i] = x[i]; }
+  return some[x[4] & 3] + some[3];
+}
+template <bool right>
+__global__ void stale_frame(int* x) {
+  int const first = sum_of_some<true>(x);
+  x[8] = first + sum_of_some<right>(x);
+}
+__global__ void not_implemented() { asm volatile("pmevent 1;"); }
+template <bool right>
 __global__ void endless(int* x) {
   int volatile* const flag = x;
   while (!right && *flag == 0) {}
@@ -165,6 +202,7 @@ CASE(undefined_bytes) {
     cudaMalloc(&other, 256);
     increment<<<1, 64>>>(right ? data : other);
   });
+  TWINS("undefined", cudaErrorLaunchFailure, stale_frame, 1, 1);
 }
 
 CASE(races) {
@@ -174,10 +212,13 @@ CASE(races) {
   TWINS("race", cudaErrorLaunchFailure, blocks_collide, 2, 1);
   TWINS("race", cudaErrorLaunchFailure, flag, 2, 1);
   TWINS("race", cudaErrorLaunchFailure, plain_and_atomic, 1, 32);
+  TWINS("race", cudaErrorLaunchFailure, no_barrier_for_the_ended, 1, 64);
+  TWINS("a cp.async to it is under way", cudaErrorLaunchFailure, two_copies, 1, 32);
 }
 
 CASE(meetings_and_traps) {
   TWINS("barrier", cudaErrorLaunchFailure, absent_lanes, 1, 32);
+  TWINS("0xffff0000 of the membermask ended", cudaErrorLaunchFailure, ended_lanes, 1, 32);
   TWINS("trap", cudaErrorLaunchFailure, trap, 1, 32);
 }
 
@@ -195,6 +236,16 @@ CASE(kernels_that_the_ptx_lacks) {
       [&] { CHECK(cudaLaunchKernel(&host, dim3(1), dim3(1), nullptr, 0, nullptr) == cudaErrorInvalidDeviceFunction); });
   CHECK(text.find("missing") != std::string::npos);
   cudaGetLastError();
+}
+
+CASE(kernels_that_are_not_implemented) {
+  int* data = nullptr;
+  CUDA(cudaMalloc(&data, 128));
+  std::string const text = printed([&] { not_implemented<<<1, 1>>>(); });
+  CHECK(cudaGetLastError() == cudaErrorInvalidPtx);
+  CHECK(text.find("not_implemented()") != std::string::npos && text.find("pmevent 1") != std::string::npos);
+  touch<<<1, 32>>>(data);  // the others are not touched by it
+  CUDA(cudaDeviceSynchronize());
 }
 
 CASE(errors_stay) {

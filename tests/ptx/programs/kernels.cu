@@ -60,6 +60,33 @@ __global__ void sum_by_last_block(int const* in, int n, int volatile* partial, u
   }
 }
 
+__device__ unsigned finished = 0;
+
+/// The same as NVIDIA's sample of __threadfence has it: plain partial sums, no fence after the atomic, and the counter is
+/// reset for the next launch.
+__global__ void sum_in_one_pass(int const* in, int n, int* partial) {
+  __shared__ int total;
+  __shared__ bool last;
+  if (threadIdx.x == 0) { total = 0; }
+  __syncthreads();
+  unsigned const i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) { atomicAdd(&total, in[i]); }
+  __syncthreads();
+  if (threadIdx.x == 0) { partial[blockIdx.x] = total; }
+  __threadfence();
+  if (threadIdx.x == 0) { last = atomicInc(&finished, gridDim.x) == gridDim.x - 1; }
+  __syncthreads();
+  if (!last) { return; }
+  if (threadIdx.x == 0) { total = 0; }
+  __syncthreads();
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) { atomicAdd(&total, partial[b]); }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    partial[0] = total;
+    finished = 0;
+  }
+}
+
 template <int threads>
 __global__ void block_scan(int const* in, int* out) {
   __shared__ int x[2][threads];
@@ -149,6 +176,10 @@ CASE(reduction_with_shuffles) {
   program::on_device<unsigned> counter(std::vector<unsigned>{0});
   sum_by_last_block<<<20, 256>>>(in.data(), 5000, partial.data(), counter.data(), out.data());
   CHECK_EQUAL(out.back()[0], wanted);
+  for (int turn = 0; turn < 2; ++turn) {
+    sum_in_one_pass<<<20, 256>>>(in.data(), 5000, partial.data());
+    CHECK_EQUAL(partial.back()[0], wanted);
+  }
 }
 
 CASE(scan_in_blocks) {

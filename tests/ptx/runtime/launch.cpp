@@ -86,7 +86,7 @@ void launch(CUkern_st& kernel, launch_request request) {
   launch_report report;
   try {
     report = d.gpu().launch(d.module_of(kernel.binary), request);
-  } catch (error const& e) {
+  } catch (unsupported const& e) { throw refusal(cudaErrorInvalidPtx, e.what()); } catch (error const& e) {
     d.sticky = cudaErrorLaunchFailure;
     throw refusal(d.sticky, "kernel " + readable(kernel.name) + " cannot be interpreted: " + e.what());
   }

@@ -62,13 +62,19 @@ struct variable {
   int line = 0;
 };
 
+/// A line of the source, from .loc; where it was inlined, that place is another one.
+struct location {
+  int file = 0, line = 0;
+  std::uint32_t inlined_at = 0;  ///< index of a location; zero for none
+};
+
 enum class item_kind : std::uint8_t { instruction, variable, label, open, close, prototype, targets };
 
 /// One step of a function's body. Braces stay, because names belong to the innermost of them.
 struct item {
   item_kind kind = item_kind::instruction;
   int line = 0;                           ///< of the PTX text, from 1
-  int file = 0, source_line = 0;          ///< from the last .loc
+  std::uint32_t location = 0;             ///< index of the last .loc, zero for none
   std::string_view text{};                ///< the statement as written
   std::string_view name{};                ///< of a label, prototype or target list
   ast::instruction instruction{};         ///< kind instruction
@@ -96,6 +102,7 @@ struct module {
   std::vector<variable> variables{};
   std::vector<function> functions{};
   std::vector<std::pair<int, std::string_view>> files{};  ///< .file numbers and names
+  std::vector<location> locations{{}};
 };
 
 }  // namespace ptx::ast

@@ -2,7 +2,9 @@
 #include "text/parser.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 
 #include "text/scanner.hpp"
 
@@ -43,7 +45,9 @@ class parser {
   void prototype(ast::item& item);
 
   scanner in_;
-  int file_ = 0, source_line_ = 0;
+  std::vector<ast::location> locations_{{}};
+  std::map<std::array<int, 3>, std::uint32_t> latest_{};  // location for file, line and column
+  std::uint32_t location_ = 0;
 };
 
 bool is_space(std::string_view word) {
@@ -57,6 +61,7 @@ void parser::read(ast::module& out) {
     in_.accept('.');
     module_directive(in_.word(), out);
   }
+  out.locations = std::move(locations_);
 }
 
 void parser::module_directive(std::string_view word, ast::module& out) {
@@ -154,7 +159,7 @@ void parser::body(ast::function& f) {
     if (in_.at_end()) { in_.fail("function " + std::string(f.name) + " has no end"); }
     if (in_.accept(';')) { continue; }
     ast::item item;
-    item.line = in_.line(), item.file = file_, item.source_line = source_line_;
+    item.line = in_.line(), item.location = location_;
     std::size_t const from = in_.position();
     if (in_.accept('{')) {
       ++depth;
@@ -209,19 +214,29 @@ bool parser::body_directive(ast::item& item) {
 
 /// `.loc 2 364 5, function_name $L__info_string0, inlined_at 1 13 3`
 void parser::location() {
-  file_ = static_cast<int>(in_.unsigned_integer());
-  source_line_ = static_cast<int>(in_.unsigned_integer());
-  in_.unsigned_integer();
+  auto const place = [this] {
+    std::array<int, 3> p{};
+    for (int& n : p) { n = static_cast<int>(in_.unsigned_integer()); }
+    return p;
+  };
+  std::array<int, 3> const here = place();
+  std::uint32_t inlined_at = 0;
   while (in_.accept(',')) {
     if (in_.accept("function_name")) {
       in_.word();
       if (in_.accept('+')) { in_.unsigned_integer(); }
     } else if (in_.accept("inlined_at")) {
-      in_.unsigned_integer(), in_.unsigned_integer(), in_.unsigned_integer();
+      if (auto const at = latest_.find(place()); at != latest_.end()) { inlined_at = at->second; }
     } else {
       in_.fail("unknown part of .loc");
     }
   }
+  std::uint32_t& known = latest_[here];
+  if (known == 0 || locations_[known].inlined_at != inlined_at) {
+    known = static_cast<std::uint32_t>(locations_.size());
+    locations_.push_back({here[0], here[1], inlined_at});
+  }
+  location_ = known;
 }
 
 void parser::instruction(ast::item& item, std::string_view opcode) {

@@ -91,8 +91,8 @@ TEST_CASE("instructions remember their source lines, also of inlined functions")
   auto const m = ptx::parse(head +
                             ".entry k() {\n.loc 2 364 5, function_name $L__info+4, inlined_at 1 13 3\n ret; }\n"
                             ".file 2 \"a.cu\"\n.section .debug_str {\n$L__info: .b8 95,90\n.b8 0\n\n}\n");
-  CHECK(m.functions.at(0).body.at(0).file == 2);
-  CHECK(m.functions[0].body[0].source_line == 364);
+  auto const& at = m.locations.at(m.functions.at(0).body.at(0).location);
+  CHECK((at.file == 2 && at.line == 364));
   CHECK(m.files.at(0).second == "a.cu");
 }
 
