@@ -10,12 +10,12 @@ namespace fp4::gpu::detail {
 
 template <class Transform, bool PerRow>
 struct amax_side {
-  static constexpr bool exists = true, per_row = false;  // no tensor scales
+  static constexpr bool exists = true, has_codes = false, per_row = false;
   static constexpr bool each_row = PerRow;
   static constexpr int elements = 16, transform_size = Transform::size, resident = 4;
   struct codes {};
 
-  float* out;  ///< one, or one for each row of the result
+  float* out;  ///< one a group, or one for each row of the result
   transform_task<Transform> turn;
   side_frame whole{};
   bool aligned = true;
@@ -36,10 +36,11 @@ struct amax_memory {
     if (threadIdx.x == 0) { largest = 0.0f; }
     __syncthreads();
   }
-  __device__ __forceinline__ void flush(Side const& s) {
+  /// What was found since fill() belongs to a group.
+  __device__ __forceinline__ void flush(Side const& s, int64_t group) {
     if constexpr (!Side::each_row) {
       __syncthreads();
-      if (threadIdx.x == 0) { raise(s.out, largest); }
+      if (threadIdx.x == 0) { raise(s.out + group, largest); }
     }
   }
 };

@@ -61,10 +61,10 @@ auto make_side(quantized_view<Format, Layout> out, int64_t row_blocks, scale_arg
     random_row = static_cast<uint64_t>(how.rounding.blocks_per_row > 0 ? how.rounding.blocks_per_row : row_blocks) *
                  made::groups;
   }
-  side_frame const whole{out.codes,  out.scales, out.rows, out.cols, blocks, scale_order::of<Layout>(blocks),
-                         random_row, 0,          0};
+  side_frame const whole{
+      out.codes, out.scales, out.code_stride, out.rows, out.cols, blocks, scale_order::of<Layout>(blocks), random_row,
+      0,         0};
   return made{whole,
-              out.code_stride,
               is_aligned(out.codes, out.code_stride, 8),
               how.scaling.template for_tensor<Format>(known),
               scale,
@@ -111,20 +111,27 @@ inline dim3 grid_of_tiles(int64_t across, int64_t down, int64_t most) noexcept {
   return {static_cast<unsigned>(across), static_cast<unsigned>(rows < 65535 ? rows : 65535), 1};
 }
 
+/// Enqueues the kernel of a matrix in parts. `cols` are columns with the padding of scales.
+template <class In, class Row, class Col, class Parts>
+void launch_parts(matrix_view<In const> in, Row const& rowwise, Col const& columnwise, Parts const& parts, int64_t cols,
+                  int64_t most_blocks, stream_argument stream, char const* where) {
+  using task = tiles_task<In, Row, Col, Parts>;
+  using shape = typename task::shape;
+  static_assert(shape::fits, "a tile of these transforms is larger than shared memory");
+  int64_t const across = (cols + shape::cols - 1) / shape::cols, down = (parts.end + shape::rows - 1) / shape::rows;
+  bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
+  task const work{in, aligned, rowwise, columnwise, parts};
+  run_tiles<task><<<grid_of_tiles(across, down, most_blocks), threads_per_cta, 0, stream.get()>>>(work);
+  check(cudaGetLastError(), where);
+}
+
 /// Enqueues the kernel of one matrix. The number of thread blocks does not change the bytes.
 template <class In, class Row, class Col>
 void launch_tiles(matrix_view<In const> in, Row const& rowwise, Col const& columnwise, int64_t most_blocks,
                   stream_argument stream, char const* where) {
-  using task = tiles_task<In, Row, Col, one_matrix>;
-  using shape = typename task::shape;
-  static_assert(shape::fits, "a tile of these transforms is larger than shared memory");
   extent const a = extent_along_rows(rowwise), b = extent_down_columns(columnwise);
-  int64_t const rows = larger(a.rows, b.rows), cols = larger(a.cols, b.cols);
-  int64_t const across = (cols + shape::cols - 1) / shape::cols, down = (rows + shape::rows - 1) / shape::rows;
-  bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
-  task const work{in, aligned, rowwise, columnwise, {in.rows, rows}};
-  run_tiles<task><<<grid_of_tiles(across, down, most_blocks), threads_per_cta, 0, stream.get()>>>(work);
-  check(cudaGetLastError(), where);
+  launch_parts(in, rowwise, columnwise, one_matrix{in.rows, larger(a.rows, b.rows)}, larger(a.cols, b.cols),
+               most_blocks, stream, where);
 }
 
 /// Enqueues the kernel of 16 x 16 blocks. A view with null codes is a result that is not asked for.
@@ -143,8 +150,7 @@ void launch_squares(matrix_view<In const> in, quantized_view<Format, Layout> out
                        : extent{0, 0};
   int64_t const rows = larger(a.rows, b.rows), cols = larger(a.cols, b.cols);
   bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
-  task const work{
-      in, aligned, rowwise, columnwise, turned.code_stride, is_aligned(turned.codes, turned.code_stride, 4), rows};
+  task const work{in, aligned, rowwise, columnwise, is_aligned(turned.codes, turned.code_stride, 4), rows};
   dim3 const grid =
       grid_of_tiles((cols + task::cols - 1) / task::cols, (rows + task::rows - 1) / task::rows, most_blocks);
   quantize_squares<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);

@@ -26,12 +26,17 @@ struct one_matrix {
   int64_t rows;
   int64_t end;  ///< with the padding of scales
 
+  struct memory {};
+  template <class Side>
+  __device__ __forceinline__ void count_blocks(int64_t, memory&) const {}
   __device__ __forceinline__ matrix_part find(int64_t row) const { return {0, rows, row, end, 0}; }
-  __device__ __forceinline__ side_frame const& row_frame(side_frame const& whole, matrix_part const&) const {
-    return whole;
+  template <class Side>
+  __device__ __forceinline__ side_frame const& row_frame(Side const& s, matrix_part const&) const {
+    return s.whole;
   }
-  __device__ __forceinline__ side_frame const& column_frame(side_frame const& whole, matrix_part const&) const {
-    return whole;
+  template <class Side>
+  __device__ __forceinline__ side_frame const& column_frame(Side const& s, matrix_part const&, memory const&) const {
+    return s.whole;
   }
 };
 

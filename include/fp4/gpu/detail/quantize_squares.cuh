@@ -25,7 +25,6 @@ struct squares_task {
   bool aligned;  ///< every block along a row can be read by 16 bytes
   Side rowwise;
   side_frame columnwise;
-  int64_t columnwise_stride;
   bool columnwise_aligned;  ///< its codes can be written by 4 bytes
   int64_t end;              ///< rows with the padding of scales
 };
@@ -238,13 +237,13 @@ class squares_worker {
       for (int i = 0; i < 8; ++i) { w[i] = shared_.code_row(8 * group)[i * memory::words + word]; }
       transpose_nibbles(w);
       int64_t const c = first_col_ + 8 * word;
-      uint8_t* to = task_.columnwise.codes + c * task_.columnwise_stride + first_row_ / 2 + 4 * group;
+      uint8_t* to = task_.columnwise.codes + c * task_.columnwise.code_stride + first_row_ / 2 + 4 * group;
       if (whole_) {
 #pragma unroll
-        for (int j = 0; j < 8; ++j, to += task_.columnwise_stride) { *reinterpret_cast<uint32_t*>(to) = w[j]; }
+        for (int j = 0; j < 8; ++j, to += task_.columnwise.code_stride) { *reinterpret_cast<uint32_t*>(to) = w[j]; }
       } else if (first_row_ / 16 + group / 2 < task_.columnwise.blocks) {
 #pragma unroll
-        for (int j = 0; j < 8; ++j, to += task_.columnwise_stride) {
+        for (int j = 0; j < 8; ++j, to += task_.columnwise.code_stride) {
           if (c + j >= task_.in.cols) { break; }
           for (int i = 0; i < 4; ++i) { to[i] = static_cast<uint8_t>(w[j] >> 8 * i); }
         }

@@ -16,6 +16,7 @@ namespace fp4::gpu::detail {
 struct side_frame {
   uint8_t* codes;
   uint8_t* scales;
+  int64_t code_stride;
   int64_t rows, cols;  ///< of the result
   int64_t blocks;      ///< in a row
   scale_order order;
@@ -33,7 +34,7 @@ struct side {
   using codes = block_codes<Format>;
   using tensor = decltype(std_types::declval<Scaling const&>().template for_tensor<Format>(
       std_types::declval<tensor_scale const&>()));
-  static constexpr bool exists = true, per_row = PerRow;
+  static constexpr bool exists = true, has_codes = true, per_row = PerRow;
   /// Thread blocks that a multiprocessor should hold: the others' registers go to random numbers.
   static constexpr int resident = is_stochastic_v<Rounding> ? 3 : 4;
   static constexpr int elements = codes::elements;
@@ -43,7 +44,6 @@ struct side {
   static_assert(std_types::is_trivially_copyable<tensor>::value, "formulas are plain numbers");
 
   side_frame whole;
-  int64_t code_stride;
   bool aligned;    ///< codes can be written by 8 bytes
   tensor on_host;  ///< the formulas, where the tensor scale is known on the host
   scale_argument scale;
@@ -108,7 +108,7 @@ struct side_memory {
       __syncthreads();
     }
   }
-  __device__ __forceinline__ void flush(Side const&) const {}
+  __device__ __forceinline__ void flush(Side const&, int64_t) const {}
   __device__ __forceinline__ tensor tensor_of(int row) const {
     return reinterpret_cast<tensor const*>(tensors)[Side::per_row ? row : 0];
   }
@@ -156,12 +156,12 @@ class side_encoder {
       position = static_cast<uint64_t>(how_.first_row + frame_.first_row + row) * frame_.random_row +
                  static_cast<uint64_t>(how_.first_block + frame_.first_block + block) * Side::groups;
     }
-    return {frame_.codes + row * side_.code_stride + block * Side::code_bytes,
+    return {frame_.codes + row * frame_.code_stride + block * Side::code_bytes,
             frame_.scales + frame_.order.offset(row, block), position};
   }
   /// From an even row to the next.
   __device__ __forceinline__ void move_to_odd(cursor& c) const {
-    c.code += side_.code_stride;
+    c.code += frame_.code_stride;
     c.scale += frame_.order.next_row;
     if constexpr (is_stochastic_v<rounding>) { c.position += frame_.random_row; }
   }
@@ -169,7 +169,7 @@ class side_encoder {
   /// multiple of that distance.
   template <int Rows>
   __device__ __forceinline__ void move_down(cursor& c, cursor const& first, int times) const {
-    c.code += Rows * side_.code_stride;
+    c.code += Rows * frame_.code_stride;
     if constexpr (Rows % 128 == 0) {
       c.scale += (Rows >> frame_.order.row_bits) * frame_.order.row_tile_bytes;
     } else if constexpr (Rows % 32 == 0) {

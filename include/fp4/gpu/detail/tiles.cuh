@@ -24,7 +24,7 @@ struct tile_shape {
   static constexpr bool fits = !Col::exists || type::size_words * 4 <= 40 * 1024;
 };
 
-/// Everything that the kernel is told. `Parts` is one_matrix or row_groups.
+/// Everything that the kernel is told. `Parts` is one_matrix or grouped_rows.
 template <class In, class Row, class Col, class Parts>
 struct tiles_task {
   using value = In;
@@ -89,6 +89,8 @@ class tile_worker {
   __device__ __forceinline__ tile_worker(Task const& task, matrix_part const& part, uint32_t* memory)
       : task_(task), part_(part), memory_(memory) {}
 
+  using parts_memory = typename Task::parts_type::memory;
+
   /// Reads the tile, encodes its blocks along rows and leaves its values in shared memory.
   __device__ __forceinline__ void rows(row_memory& known) const {
     auto const run = [&](auto const& encoder) {
@@ -97,15 +99,15 @@ class tile_worker {
       encoder.finish();
     };
     if constexpr (row_side::exists) {
-      run(row_encoder(task_.rowwise, task_.parts.row_frame(task_.rowwise.whole, part_), known));
+      run(row_encoder(task_.rowwise, task_.parts.row_frame(task_.rowwise, part_), known));
     } else {
       run(row_encoder{});
     }
   }
   /// Encodes the blocks down the columns of the tile in shared memory.
-  __device__ __forceinline__ void columns(col_memory& known) const {
+  __device__ __forceinline__ void columns(col_memory& known, parts_memory const& counted) const {
     if (col_items < threads_per_cta && static_cast<int>(threadIdx.x) >= col_items) { return; }
-    col_encoder const encoder(task_.columnwise, task_.parts.column_frame(task_.columnwise.whole, part_), known);
+    col_encoder const encoder(task_.columnwise, task_.parts.column_frame(task_.columnwise, part_, counted), known);
     unsigned const left = is_whole() ? whole_columns(encoder) : ~0u;
     if (left != 0) { any_columns(encoder, left); }
     encoder.finish();
@@ -259,32 +261,37 @@ __global__ void __launch_bounds__(threads_per_cta, Task::resident) run_tiles(Tas
   __shared__ typename worker::col_memory of_cols;
   __shared__ alignas(16) uint32_t memory[col_side::exists ? shape::type::size_words : 1];
 
+  __shared__ typename worker::parts_memory counted;
+
   int64_t group = -1;
+  auto const flush = [&] {
+    if (group < 0) { return; }
+    if constexpr (row_side::exists) { of_rows.flush(task.rowwise, group); }
+    if constexpr (col_side::exists) { of_cols.flush(task.columnwise, group); }
+  };
 #pragma unroll 1
   for (int64_t row = int64_t{blockIdx.y} * shape::rows; row < task.parts.end; row += int64_t{gridDim.y} * shape::rows) {
     matrix_part const part = task.parts.find(row);
     if (part.row >= part.end) { continue; }  // between two groups
-    if constexpr (row_side::exists) {
-      if (row_side::per_row || part.group != group) {
-        of_rows.fill(task.rowwise, row_side::per_row ? part.first_row + part.row : part.group);
-      }
-    }
-    if constexpr (col_side::exists) {
-      if (part.group != group) {
+    if (part.group != group) {
+      flush();
+      if constexpr (row_side::exists && !row_side::per_row) { of_rows.fill(task.rowwise, part.group); }
+      if constexpr (col_side::exists) {
+        task.parts.template count_blocks<col_side>(part.group, counted);
         of_cols.fill(task.columnwise, col_side::per_row ? int64_t{blockIdx.x} * shape::cols : part.group);
       }
+      group = part.group;
     }
-    group = part.group;
+    if constexpr (row_side::per_row) { of_rows.fill(task.rowwise, part.first_row + part.row); }
     worker const w(task, part, memory);
     w.rows(of_rows);
     __syncthreads();
     if constexpr (col_side::exists) {
-      w.columns(of_cols);
+      w.columns(of_cols, counted);
       __syncthreads();
     }
   }
-  if constexpr (row_side::exists) { of_rows.flush(task.rowwise); }
-  if constexpr (col_side::exists) { of_cols.flush(task.columnwise); }
+  flush();
 }
 
 }  // namespace fp4::gpu::detail
