@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An NVFP4 GEMM of one's own, for GPUs with block-scaled mma.sync (RTX 50, RTX PRO Blackwell, DGX Spark): D = A B^T.
-//   nvcc -std=c++17 -Iinclude -arch=sm_120a examples/gemm_mma_sync.cu -o gemm_mma_sync && ./gemm_mma_sync
+//   nvcc -std=c++17 -Iinclude -gencode arch=compute_120a,code=sm_120a examples/gemm_mma_sync.cu -o gemm_mma_sync
+// (-arch=sm_120a makes code for plain sm_120 as well, which lacks the instruction.)
 // gemm/readable.cuh shows what is computed, gemm/tiled.cuh how it is made fast; both give the same bits.
 #include <fp4/cpu/pack.hpp>
 

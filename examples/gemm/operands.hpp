@@ -14,13 +14,19 @@
 
 namespace gemm {
 
+/// Normal numbers.
+inline std::vector<float> random_values(std::int64_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& x : values) { x = normal(generator); }
+  return values;
+}
+
 /// A matrix of normal numbers, quantized to NVFP4.
 template <class ScaleLayout = fp4::linear_scales>
 fp4::quantized<fp4::nvfp4, ScaleLayout> random_operand(std::int64_t rows, std::int64_t cols, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(static_cast<std::size_t>(rows * cols));
-  for (float& x : values) { x = normal(generator); }
+  std::vector<float> const values = random_values(rows * cols, seed);
   return fp4::quantize<fp4::nvfp4>(fp4::matrix_view<float const>(values.data(), rows, cols), ScaleLayout{});
 }
 

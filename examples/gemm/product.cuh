@@ -5,7 +5,10 @@
 /// What the GEMMs of this folder multiply: two NVFP4 matrices in the order of mma.sync's fragments.
 
 #include <cstdint>
-#include <fp4/fp4.cuh>
+#include <fp4/gpu/arguments.cuh>
+#include <fp4/gpu/error.cuh>
+#include <fp4/gpu/mma.cuh>
+#include <fp4/layout/packed_view.hpp>
 
 namespace gemm {
 

@@ -39,8 +39,9 @@ template <class Scale = ue4m3, scale_vector Vector = scale_vector::x4>
                                  scales_b.reg[0], id(selector_b.byte_id), id(selector_b.thread_id));
   }
 #else
-  static_assert(!FP4_DEVICE_CODE || sizeof(Scale) == 0,
-                "fp4::gpu::mma_m16n8k64 needs sm_120 or sm_121 as a or f target, for example -arch=sm_120a");
+  static_assert(
+      !FP4_DEVICE_CODE || sizeof(Scale) == 0,
+      "fp4::gpu::mma_m16n8k64 needs sm_120 or sm_121 as a or f target: -gencode arch=compute_120a,code=sm_120a");
 #endif
   return d;
 }

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DNVCC=... -DTARGETS="sm_120a sm_120f" -DSOURCE=... -DINCLUDES="..." -DOUTPUT=... [-DOPTIONS="..."]
+#       [-DRUN=ON] [-DEXPECT=<part of the error>] -P assemble.cmake
+# Compiles a program to machine code of each target, or must fail with EXPECT. RUN links it, too, and runs it: it may
+# end well, or with 77 where it finds no device of its kind.
+separate_arguments(targets UNIX_COMMAND "${TARGETS}")
+separate_arguments(includes UNIX_COMMAND "${INCLUDES}")
+separate_arguments(options UNIX_COMMAND "${OPTIONS}")
+list(TRANSFORM targets REPLACE "sm_(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
+if(NOT RUN)
+  list(APPEND options -c)
+endif()
+list(POP_FRONT includes own)
+list(TRANSFORM includes PREPEND "-isystem;")
+execute_process(COMMAND ${NVCC} -std=c++17 ${targets} -I${own} ${includes} ${SOURCE} -o ${OUTPUT} ${options}
+                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(EXPECT)
+  string(FIND "${output}" "${EXPECT}" position)
+  if(status EQUAL 0)
+    message(FATAL_ERROR "${SOURCE} compiles for ${TARGETS}")
+  elseif(position EQUAL -1)
+    message(FATAL_ERROR "${SOURCE} fails for ${TARGETS}, but not with '${EXPECT}':\n${output}")
+  endif()
+  return()
+endif()
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} does not compile for ${TARGETS}:\n${output}")
+endif()
+if(RUN)
+  execute_process(COMMAND ${OUTPUT} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  message("${output}")
+  if(NOT status EQUAL 0 AND NOT (status EQUAL 77 AND output MATCHES "skipped: no Blackwell GPU"))
+    message(FATAL_ERROR "${SOURCE} ends with ${status}")
+  endif()
+endif()
