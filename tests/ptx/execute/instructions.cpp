@@ -22,6 +22,7 @@ opcode_table const& all_instructions() {
     add_matrix_memory(t);
     add_mma(t);
     add_async(t);
+    add_mbarrier(t);
     return t;
   }();
   return table;

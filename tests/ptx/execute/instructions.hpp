@@ -23,6 +23,7 @@ void add_warp(opcode_table& t);           ///< shfl, vote, match, redux, activem
 void add_matrix_memory(opcode_table& t);  ///< ldmatrix, stmatrix
 void add_mma(opcode_table& t);            ///< mma
 void add_async(opcode_table& t);          ///< cp.async
+void add_mbarrier(opcode_table& t);       ///< mbarrier
 
 /// All of the above.
 [[nodiscard]] opcode_table const& all_instructions();

@@ -55,6 +55,14 @@ std::string mma(std::string const& form, std::string const& scale = "", std::str
 std::string const k64 = "m16n8k64.row.col.kind::", k32 = "m16n8k32.row.col.kind::";
 
 row const rows[] = {
+    {"mbarrier.arrive.shared.b64 %l0, [%l1];", all_targets},
+    {"mbarrier.arrive.noComplete.shared.b64 %l0, [%l1], %t0;", all_targets},
+    {"mbarrier.arrive.shared.b64 %l0, [%l1], %t0;", from_90},
+    {"mbarrier.arrive_drop.shared.b64 %l0, [%l1], %t0;", from_90},
+    {"mbarrier.arrive.relaxed.cta.shared.b64 %l0, [%l1];", from_90},
+    {"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%l1];", from_90},
+    {"mbarrier.test_wait.shared.b64 %p, [%l1], %l0;", all_targets},
+    {"mbarrier.try_wait.shared.b64 %p, [%l1], %l0;", from_90},
     {"cvt.rn.satfinite.e2m1x2.f32 %n0, %t0, %t1;", blackwell},
     {"cvt.rn.satfinite.relu.e2m1x2.f32 %n0, %t0, %t1;", blackwell},
     {"cvt.rn.f16x2.e2m1x2 %t0, %n0;", blackwell},
@@ -118,11 +126,9 @@ row const rows[] = {
 
 /// Known to ptxas, but not modelled here: the refusal is what counts.
 char const* const not_modelled[] = {
-    "tcgen05.wait::ld.sync.aligned;",
-    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%l0], 32;",
-    "cp.async.bulk.commit_group;",
-    "wgmma.fence.sync.aligned;",
-    "tex.1d.v4.f32.s32 {%t0, %t1, %t2, %t3}, [%l0, {%t4}];",
+    "tcgen05.wait::ld.sync.aligned;", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%l0], 32;",
+    "cp.async.bulk.commit_group;",    "mbarrier.arrive.expect_tx.shared.b64 %l0, [%l1], %t0;",
+    "wgmma.fence.sync.aligned;",      "tex.1d.v4.f32.s32 {%t0, %t1, %t2, %t3}, [%l0, {%t4}];",
 };
 
 /// Nobody knows these.

@@ -78,6 +78,15 @@ class block_memory {
   void begin_copy(std::uint32_t warp, unsigned lane, async_copy const& c);
   void end_copy(std::uint32_t warp, unsigned lane, async_copy const& c);
 
+  /// mbarrier: arrivals release, and who sees the phase of that parity complete acquires what they released.
+  void release_phase(std::uint32_t warp, unsigned lane, std::uint64_t address, std::uint64_t parity) {
+    clocks_.strong_write(warp, lane, phases_, phase_key(address, parity), order::release, scope::block, true);
+  }
+  void acquire_phase(std::uint32_t warp, unsigned lane, std::uint64_t address, std::uint64_t parity) {
+    clocks_.strong_read(warp, lane, phases_, phase_key(address, parity), order::acquire, scope::block, false);
+  }
+  void forget_phase(std::uint64_t address, std::uint64_t parity) { phases_.erase(phase_key(address, parity)); }
+
   /// Lanes met: a warp operation, bar.warp.sync.
   void warp_sync(std::uint32_t warp, std::uint32_t lanes) { clocks_.warp_sync(warp, lanes); }
   /// A barrier of all threads of the block that have not ended.
@@ -106,6 +115,11 @@ class block_memory {
   [[nodiscard]] region const& shared() const { return shared_; }
 
  private:
+  /// Offsets and generic addresses of shared memory are alike in their low bits.
+  static std::uint64_t phase_key(std::uint64_t address, std::uint64_t parity) {
+    return std::uint64_t{2} * static_cast<std::uint32_t>(address) + parity;
+  }
+
   struct place {
     region const* in;
     std::uint64_t at;
@@ -149,7 +163,7 @@ class block_memory {
   copies_under_way destinations_{state::copied_to};
   std::vector<region> locals_;  ///< of each thread
   std::uint64_t base_;
-  releases shared_releases_;
+  releases shared_releases_, phases_;
 };
 
 inline void block_memory::check_place(place const& p, request const& r, std::uint32_t warp, unsigned lane,

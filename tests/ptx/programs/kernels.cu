@@ -2,6 +2,7 @@
 // Classic kernels whose right answers the host knows.
 #include <algorithm>
 #include <cstdint>
+#include <cuda/barrier>
 #include <numeric>
 
 #include "check.hpp"
@@ -144,6 +145,21 @@ __global__ void collatz(int* turns, unsigned* votes) {
 __device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 __global__ void recursion(int* out) { out[threadIdx.x] = fibonacci(static_cast<int>(threadIdx.x)); }
 
+/// Threads wait for each other at an object instead of __syncthreads.
+__global__ void reverse_twice(int* x) {
+#pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ cuda::barrier<cuda::thread_scope_block> all_here;
+  __shared__ int s[2][64];
+  unsigned const t = threadIdx.x;
+  if (t == 0) { init(&all_here, blockDim.x); }
+  __syncthreads();
+  s[0][t] = x[t];
+  all_here.wait(all_here.arrive());
+  s[1][t] = s[0][63 - t] + 1;
+  all_here.arrive_and_wait();
+  x[t] = s[1][63 - t];
+}
+
 struct triple {
   double a;
   int b[3];
@@ -243,6 +259,14 @@ CASE(calls_and_local_memory) {
   auto const got = out.back();
   CHECK_EQUAL(got[11], 89);
   CHECK_EQUAL(got[2], 1);
+}
+
+CASE(barrier_objects) {
+  auto const x = numbers(64);
+  program::on_device<int> d(x);
+  reverse_twice<<<1, 64>>>(d.data());
+  auto const got = d.back();
+  for (int i = 0; i < 64; ++i) { CHECK_EQUAL(got[i], x[i] + 1); }
 }
 
 CASE(symbols_and_parameters) {
