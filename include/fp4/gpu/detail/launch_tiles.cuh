@@ -6,6 +6,7 @@
 
 #include "../../choices.hpp"
 #include "../error.cuh"
+#include "grid.cuh"
 #include "quantize_squares.cuh"
 #include "tiles.cuh"
 
@@ -101,16 +102,6 @@ extent extent_down_columns(Side const& s) noexcept {
   return {turned.cols, turned.rows};
 }
 
-/// How many thread blocks a device is given at most: what keeps it busy.
-inline int64_t most_thread_blocks(int multiprocessors) noexcept { return int64_t{8} * multiprocessors; }
-
-/// As many thread blocks as there are tiles across; down the rows no more than keep the device busy.
-inline dim3 grid_of_tiles(int64_t across, int64_t down, int64_t most) noexcept {
-  int64_t const enough = 1 + most / across;
-  int64_t const rows = down < enough ? down : enough;
-  return {static_cast<unsigned>(across), static_cast<unsigned>(rows < 65535 ? rows : 65535), 1};
-}
-
 /// Enqueues the kernel of a matrix in parts. `cols` are columns with the padding of scales.
 template <class In, class Row, class Col, class Parts>
 void launch_parts(matrix_view<In const> in, Row const& rowwise, Col const& columnwise, Parts const& parts, int64_t cols,
@@ -142,8 +133,16 @@ void launch_squares(matrix_view<In const> in, quantized_view<Format, Layout> out
   auto const rowwise = make_side<false>(out, Format::blocks(in.cols), scale, how, random);
   using task = squares_task<In, std_types::remove_const_t<decltype(rowwise)>>;
   int64_t const blocks = Format::blocks(in.rows);
-  side_frame const columnwise{
-      turned.codes, turned.scales, in.cols, in.rows, blocks, scale_order::of<TurnedLayout>(blocks), 0, 0, 0};
+  side_frame const columnwise{turned.codes,
+                              turned.scales,
+                              turned.code_stride,
+                              in.cols,
+                              in.rows,
+                              blocks,
+                              scale_order::of<TurnedLayout>(blocks),
+                              0,
+                              0,
+                              0};
   extent const a = out.codes != nullptr ? extent_along_rows(rowwise) : extent{0, 0};
   extent const b = turned.codes != nullptr
                        ? extent{columnwise.order.padded_blocks(blocks) * 16, columnwise.order.padded_rows(in.cols)}

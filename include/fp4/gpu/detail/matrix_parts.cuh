@@ -4,14 +4,10 @@
 /// \file
 /// Which rows of the input a tile covers, and where the results of those rows lie.
 
+#include "grid.cuh"
 #include "side.cuh"
 
 namespace fp4::gpu::detail {
-
-template <class T>
-constexpr T larger(T a, T b) noexcept {
-  return a > b ? a : b;
-}
 
 /// A tile's place: row `row` of a part of the matrix that begins at row `first_row` and has `rows` rows.
 struct matrix_part {

@@ -19,6 +19,7 @@ struct squares_task {
   using tensor = typename Side::tensor;
   static constexpr bool is_chosen = tensor::scales == scale_rule::chosen;
   static constexpr int rows = is_chosen ? 32 : 64;  ///< of a tile; chosen scales look at its values in shared memory
+  static constexpr int resident = sizeof(In) == 4 ? 3 : Side::resident;
   static constexpr int cols = Side::transform_size > 128 ? Side::transform_size : 128;
 
   matrix_view<In const> in;
@@ -261,8 +262,7 @@ class squares_worker {
 };
 
 template <class Task>
-__global__ void __launch_bounds__(threads_per_cta, Task::side_type::resident)
-    quantize_squares(Task const __grid_constant__ task) {
+__global__ void __launch_bounds__(threads_per_cta, Task::resident) quantize_squares(Task const __grid_constant__ task) {
   using side_type = typename Task::side_type;
   using known = side_memory<side_type, 1>;
   using encoder_type = side_encoder<side_type, known, false>;

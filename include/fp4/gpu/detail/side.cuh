@@ -35,8 +35,8 @@ struct side {
   using tensor = decltype(std_types::declval<Scaling const&>().template for_tensor<Format>(
       std_types::declval<tensor_scale const&>()));
   static constexpr bool exists = true, has_codes = true, per_row = PerRow;
-  /// Thread blocks that a multiprocessor should hold: the others' registers go to random numbers.
-  static constexpr int resident = is_stochastic_v<Rounding> ? 3 : 4;
+  /// Thread blocks that a multiprocessor should hold: random numbers and formulas of each row take registers.
+  static constexpr int resident = 4 - int{is_stochastic_v<Rounding>} - int{PerRow};
   static constexpr int elements = codes::elements;
   static constexpr int groups = elements / 16;
   static constexpr int code_bytes = elements * Format::storage_bits / 8;
@@ -53,8 +53,10 @@ struct side {
   transform_task<Transform> turn;
   uint32_t top = random_top;
 
-  /// True where the target rounds in software.
-  __device__ static constexpr bool takes_many_registers() { return has_quick_way<Format, tensor, Rounding>(); }
+  /// True where the target rounds in software, or where each row has formulas of its own.
+  __device__ static constexpr bool takes_many_registers() {
+    return PerRow || has_quick_way<Format, tensor, Rounding>();
+  }
   /// The formulas of tensor scale i in device memory.
   __device__ __forceinline__ tensor make_tensor(int64_t i) const {
     return scaling.template for_tensor<Format>(scale.read(i).with_range(scaling.template range<Format>()));

@@ -32,7 +32,7 @@ struct tiles_task {
   using col_side = Col;
   using parts_type = Parts;
   using shape = tile_shape<In, Row, Col>;
-  static constexpr int resident = Row::resident < Col::resident ? Row::resident : Col::resident;
+  static constexpr int resident = (Row::resident < Col::resident ? Row::resident : Col::resident) - int{!Parts::is_one};
 
   matrix_view<In const> in;
   bool aligned;  ///< every block along a row can be read by 16 bytes
@@ -125,10 +125,11 @@ class tile_worker {
     return whole;
   }
 
-  /// Rounds that are interleaved: all, or as many as the registers hold where elements are rounded in software.
+  /// Rounds that are interleaved: as many as the registers hold.
   template <class Side>
   __device__ static constexpr int at_once(int rounds) {
-    return Side::takes_many_registers() && rounds > 1 ? rounds / 2 : rounds;
+    if (!Side::takes_many_registers()) { return rounds; }
+    return rounds > 1 && Task::parts_type::is_one ? rounds / 2 : 1;
   }
 
   /// The thread's first block along rows.
