@@ -29,26 +29,29 @@ struct transform_task<hadamard<N>> {
   }
 };
 
-/// Transforms what a thread holds of a row, E elements from a multiple of E on. Where N > E all lanes of a group of N
-/// elements call it together.
-template <int N, class In, int E>
-__device__ __forceinline__ block_values<float, E> transformed(transform_task<hadamard<N>> const& how,
-                                                              block_values<In, E> const& in) {
+/// The way back.
+template <class Transform>
+struct inverse_task {
+  transform_task<Transform> forward;
+  explicit inverse_task(Transform const& how) noexcept : forward(how) {}
+};
+
+/// The signs of what a thread holds, the first in the lowest bit.
+template <int N, int E>
+__device__ __forceinline__ uint32_t signs_of_lane(transform_task<hadamard<N>> const& how) {
   constexpr int lanes = N > E ? N / E : 1;
-  int const lane = static_cast<int>(threadIdx.x) % 32;
-  float x[E];
-  if constexpr (N == 16) {
-#pragma unroll
-    for (int i = 0; i < E; ++i) { x[i] = ptx::mul(in.at(i), how.factor[i % 16]); }
-  } else {
-    int const first = lane % lanes * E;
-    uint32_t const signs = how.signs[first / 32] >> first % 32;
-#pragma unroll
-    for (int i = 0; i < E; ++i) {
-      float const scaled = ptx::mul(in.at(i), fp4::detail::hadamard_scale(N));
-      x[i] = __uint_as_float(__float_as_uint(scaled) ^ (signs << (31 - i) & 0x80000000u));
-    }
-  }
+  int const first = static_cast<int>(threadIdx.x) % lanes * E;
+  uint32_t const signs = how.signs[first / 32] >> first % 32;
+  return N == 16 && E > 16 ? signs * 0x10001u : signs;  // two groups
+}
+__device__ __forceinline__ float flipped(float x, uint32_t signs, int i) {
+  return __uint_as_float(__float_as_uint(x) ^ (signs << (31 - i) & 0x80000000u));
+}
+
+/// All stages of groups of N elements, E of which a thread holds. Where N > E all lanes of a group call it together.
+template <int N, int E>
+__device__ __forceinline__ void run_stages(float (&x)[E]) {
+  constexpr int lanes = N > E ? N / E : 1;
 #pragma unroll
   for (int i = 0; i < E; i += 2) {
     float const sum = ptx::add(x[i], x[i + 1]);
@@ -63,6 +66,7 @@ __device__ __forceinline__ block_values<float, E> transformed(transform_task<had
     }
   }
   if constexpr (lanes > 1) {
+    int const lane = static_cast<int>(threadIdx.x) % 32;
     unsigned const group = (lanes == 32 ? ~0u : (1u << lanes % 32) - 1) << (lane - lane % lanes);
 #pragma unroll
     for (int h = 1; h < lanes; h *= 2) {
@@ -75,6 +79,23 @@ __device__ __forceinline__ block_values<float, E> transformed(transform_task<had
       }
     }
   }
+}
+
+/// Transforms what a thread holds of a row, E elements from a multiple of E on. Where N > E all lanes of a group of N
+/// elements call it together.
+template <int N, class In, int E>
+__device__ __forceinline__ block_values<float, E> transformed(transform_task<hadamard<N>> const& how,
+                                                              block_values<In, E> const& in) {
+  float x[E];
+  if constexpr (N == 16) {
+#pragma unroll
+    for (int i = 0; i < E; ++i) { x[i] = ptx::mul(in.at(i), how.factor[i % 16]); }
+  } else {
+    uint32_t const signs = signs_of_lane<N, E>(how);
+#pragma unroll
+    for (int i = 0; i < E; ++i) { x[i] = flipped(ptx::mul(in.at(i), fp4::detail::hadamard_scale(N)), signs, i); }
+  }
+  run_stages<N>(x);
   if (how.rounds_to_bfloat16) {
 #pragma unroll
     for (int i = 0; i < E; i += 2) {
@@ -82,6 +103,20 @@ __device__ __forceinline__ block_values<float, E> transformed(transform_task<had
       x[i] = ptx::half_of<false>(bfloat16{}, pair), x[i + 1] = ptx::half_of<true>(bfloat16{}, pair);
     }
   }
+  return block_values<float, E>::from(x);
+}
+
+/// The way back: unsigned constant, the same stages, signs last.
+template <int N, class In, int E>
+__device__ __forceinline__ block_values<float, E> transformed(inverse_task<hadamard<N>> const& how,
+                                                              block_values<In, E> const& in) {
+  float x[E];
+#pragma unroll
+  for (int i = 0; i < E; ++i) { x[i] = ptx::mul(in.at(i), fp4::detail::hadamard_scale(N)); }
+  run_stages<N>(x);
+  uint32_t const signs = signs_of_lane<N, E>(how.forward);
+#pragma unroll
+  for (int i = 0; i < E; ++i) { x[i] = flipped(x[i], signs, i); }
   return block_values<float, E>::from(x);
 }
 
