@@ -272,6 +272,11 @@ __device__ __forceinline__ float load_shared(uint32_t address) {
 /// Hides from the compiler where a number comes from, so that it stays in its register.
 __device__ __forceinline__ void keep_in_register(uint32_t& x) { asm("" : "+r"(x)); }
 __device__ __forceinline__ void keep_in_register(int64_t& x) { asm("" : "+l"(x)); }
+/// Two words to shared memory, in one instruction whatever branches they come from.
+__device__ __forceinline__ void store_shared(void* to, uint32_t x, uint32_t y) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" : : "r"(shared_address(to)), "r"(x), "r"(y) : "memory");
+}
+
 /// The same number, from where the compiler cannot see it: what is computed from it is computed here and not before a
 /// loop, where it would take a register for all of it.
 __device__ __forceinline__ int computed_here(int x) {

@@ -224,7 +224,7 @@ class squares_worker {
       task_.columnwise.scales[order.offset(c, k)] = exists ? static_cast<uint8_t>(out.scale) : uint8_t{0};
     }
     if (r >= task_.in.rows) { out.keep(0); }
-    *reinterpret_cast<uint2*>(shared_.code_row(row) + block_ * 2) = {out.word[0], out.word[1]};
+    ptx::store_shared(shared_.code_row(row) + block_ * 2, out.word[0], out.word[1]);
   }
 
   /// Eight rows by eight columns of codes a thread; eight lanes write a piece of a row of the result.
