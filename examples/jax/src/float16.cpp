@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operations.hpp"
 
-namespace fp4_jax {
-FP4_JAX_OPERATIONS(, fp4::float16)
-}  // namespace fp4_jax
+namespace binding {
+FP4_BINDING_OPERATIONS(, fp4::float16)
+}  // namespace binding

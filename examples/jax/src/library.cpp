@@ -7,13 +7,17 @@
 #include "operations.hpp"
 #include "xla/ffi/api/ffi.h"
 
+namespace binding {
+FP4_BINDING_OPERATIONS(extern, float)
+FP4_BINDING_OPERATIONS(extern, fp4::bfloat16)
+FP4_BINDING_OPERATIONS(extern, fp4::float16)
+}  // namespace binding
+
 namespace fp4_jax {
-
-FP4_JAX_OPERATIONS(extern, float)
-FP4_JAX_OPERATIONS(extern, fp4::bfloat16)
-FP4_JAX_OPERATIONS(extern, fp4::float16)
-
 namespace {
+
+using binding::batch;
+using binding::request;
 
 namespace ffi = xla::ffi;
 namespace recipe = fp4::recipe;
@@ -52,9 +56,9 @@ ffi::Error amax_call(ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> largest, std:
                      bool is_2d, std::int64_t hadamard_size, bool to_bfloat16, bool is_columnwise, std::int64_t which) {
   return with_type(x, [&](auto* type) {
     using value = std::remove_pointer_t<decltype(type)>;
-    amax<value>(batch_of<value const>(x),
-                request_of(format, is_stochastic, is_2d, hadamard_size, to_bfloat16, is_columnwise, which),
-                static_cast<float*>(largest->untyped_data()));
+    binding::amax<value>(batch_of<value const>(x),
+                         request_of(format, is_stochastic, is_2d, hadamard_size, to_bfloat16, is_columnwise, which),
+                         static_cast<float*>(largest->untyped_data()));
   });
 }
 
@@ -64,21 +68,22 @@ ffi::Error quantize_call(ffi::AnyBuffer x, ffi::AnyBuffer amaxes, ffi::AnyBuffer
                          bool is_columnwise, std::int64_t which) {
   return with_type(x, [&](auto* type) {
     using value = std::remove_pointer_t<decltype(type)>;
-    quantize<value>(batch_of<value const>(x), static_cast<float const*>(amaxes.untyped_data()),
-                    static_cast<std::uint32_t const*>(random.untyped_data()),
-                    static_cast<std::int32_t const*>(place.untyped_data()),
-                    request_of(format, is_stochastic, is_2d, hadamard_size, to_bfloat16, is_columnwise, which),
-                    static_cast<std::uint8_t*>(codes->untyped_data()),
-                    static_cast<std::uint8_t*>(scales->untyped_data()));
+    binding::quantize<value>(batch_of<value const>(x), static_cast<float const*>(amaxes.untyped_data()),
+                             static_cast<std::uint32_t const*>(random.untyped_data()),
+                             static_cast<std::int32_t const*>(place.untyped_data()),
+                             request_of(format, is_stochastic, is_2d, hadamard_size, to_bfloat16, is_columnwise, which),
+                             static_cast<std::uint8_t*>(codes->untyped_data()),
+                             static_cast<std::uint8_t*>(scales->untyped_data()));
   });
 }
 
 ffi::Error dequantize_call(ffi::AnyBuffer codes, ffi::AnyBuffer scales, ffi::AnyBuffer amaxes,
                            ffi::Result<ffi::AnyBuffer> out, std::int64_t format) {
   return with_type(*out, [&](auto* type) {
-    dequantize(static_cast<recipe::number>(format), static_cast<std::uint8_t const*>(codes.untyped_data()),
-               static_cast<std::uint8_t const*>(scales.untyped_data()),
-               static_cast<float const*>(amaxes.untyped_data()), batch_of<std::remove_pointer_t<decltype(type)>>(*out));
+    binding::dequantize(static_cast<recipe::number>(format), static_cast<std::uint8_t const*>(codes.untyped_data()),
+                        static_cast<std::uint8_t const*>(scales.untyped_data()),
+                        static_cast<float const*>(amaxes.untyped_data()),
+                        batch_of<std::remove_pointer_t<decltype(type)>>(*out));
   });
 }
 
@@ -86,7 +91,8 @@ ffi::Error hadamard_call(ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> out, std:
                          bool is_inverse) {
   return with_type(x, [&](auto* type) {
     using value = std::remove_pointer_t<decltype(type)>;
-    hadamard<value>(batch_of<value const>(x), size, to_bfloat16, is_inverse, static_cast<float*>(out->untyped_data()));
+    binding::hadamard<value>(batch_of<value const>(x), size, to_bfloat16, is_inverse,
+                             static_cast<float*>(out->untyped_data()));
   });
 }
 

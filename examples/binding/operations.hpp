@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// The operations of the package on one batch of matrices of T. XLA's buffers become views here, and nothing is copied.
+/// What a binding to another language calls: operations on a batch of matrices of T, with choices known at run time. The
+/// caller's buffers become views here, and nothing is copied.
 
 #include <algorithm>
 #include <cstdint>
 #include <fp4/fp4.hpp>
 
-namespace fp4_jax {
+namespace binding {
 
 /// Matrices one behind the other.
 template <class T>
@@ -58,7 +59,7 @@ void quantize(batch<T const> in, float const* amaxes, std::uint32_t const* rando
   for (std::int64_t i = 0; i < in.count; ++i) {
     auto const drawn = draw_at(random, i);
     auto const where = place_at(place, i);
-    fp4::require(check(drawn, where, in.rows, in.cols), "fp4_jax.quantize");
+    fp4::require(check(drawn, where, in.rows, in.cols), "fp4 binding: quantize");
     fp4::recipe::with_choices(asked.how, asked.is_columnwise, asked.which, drawn, where,
                               [&](auto format, auto const& choices) {
                                 using format_t = decltype(format);
@@ -114,7 +115,7 @@ void hadamard(batch<T const> in, std::int64_t size, bool to_bfloat16, bool is_in
 }
 
 /// What one source file compiles for one value type. The other files see the declarations alone.
-#define FP4_JAX_OPERATIONS(prefix, T)                                                                             \
+#define FP4_BINDING_OPERATIONS(prefix, T)                                                                         \
   prefix template void amax<T>(batch<T const>, request const&, float*);                                           \
   prefix template void quantize<T>(batch<T const>, float const*, std::uint32_t const*, std::int32_t const*,       \
                                    request const&, std::uint8_t*, std::uint8_t*);                                 \
@@ -122,4 +123,4 @@ void hadamard(batch<T const> in, std::int64_t size, bool to_bfloat16, bool is_in
                                      batch<T>);                                                                   \
   prefix template void hadamard<T>(batch<T const>, std::int64_t, bool, bool, float*);
 
-}  // namespace fp4_jax
+}  // namespace binding
