@@ -53,7 +53,7 @@ using std_types::uint8_t;
 //   FP4_DEVICE_BLOCK_SCALED_MMA mma.sync with block scales: sm_120 and sm_121 as `a` or `f` target
 //   FP4_DEVICE_E4M3             cvt.rn to and from e4m3x2
 //   FP4_DEVICE_XORSIGN          min and max with .xorsign.abs
-//   FP4_DEVICE_F32X2            arithmetic on pairs of floats, min and max of three
+//   FP4_DEVICE_F32X2            arithmetic on pairs of floats, min and max of three, fma of halves into a float
 #if defined(__CUDA_ARCH__)
 #define FP4_DEVICE_CODE 1
 #if defined(__CUDA_ARCH_FAMILY_SPECIFIC__)

@@ -142,6 +142,50 @@ CASE(a_graph_is_replayed_with_other_numbers) {
   cudaStreamDestroy(stream);
 }
 
+// Few thread blocks: each takes many rows, one after another, in the quick way and, where a block has a NaN, with care.
+template <class Layout, class Rounding>
+void check_few_thread_blocks(char const* what, Rounding rounding) {
+  constexpr std::int64_t many = 700;
+  auto values = test::as_values<bfloat16>(test::make_data(test::data_kind::normal, many, cols, 2), cols);
+  for (std::size_t i = 0; i < values.size(); i += 100003) { values[i] = bfloat16{0x7FC0}; }
+  std::int64_t const scale_bytes = Layout::bytes(many, cols / 16);
+  std::vector<std::uint8_t> wanted_codes(many * cols / 2), wanted_scales(static_cast<std::size_t>(scale_bytes));
+  on_device<bfloat16> in(values);
+  on_device<std::uint8_t> codes(wanted_codes.size()), scales(wanted_scales.size());
+  auto const scale = tensor_scale::from_amax(5.0f);
+  auto const how = with(rounding);
+  matrix_view<bfloat16 const> const x(values.data(), many, cols);
+  reference::quantize(x,
+                      quantized_view<nvfp4, Layout>(wanted_codes.data(), wanted_scales.data(), scale_bytes, many, cols),
+                      {&scale, 1}, how);
+  quantized_view<nvfp4, Layout> const out(codes.data(), scales.data(), scale_bytes, many, cols);
+  for (int const multiprocessors : {1, 4}) {
+    cudaMemset(codes.data(), 0x5A, wanted_codes.size());
+    cudaMemset(scales.data(), 0x5A, wanted_scales.size());
+    gpu::detail::launch_rows(matrix_view<bfloat16 const>(in.data(), many, cols), out, scale, how, {}, multiprocessors,
+                             {}, "test");
+    CUDA(cudaDeviceSynchronize());
+    program::check(codes.back() == wanted_codes, what, __FILE__, __LINE__, ": codes");
+    program::check(scales.back() == wanted_scales, what, __FILE__, __LINE__, ": scales");
+  }
+}
+
+CASE(any_grid_gives_the_same_bytes) {
+  check_few_thread_blocks<linear_scales>("linear", nearest_even{});
+  check_few_thread_blocks<tiled_128x4_scales>("128x4", stochastic(3, 4));
+  check_few_thread_blocks<tiled_8x4_scales>("8x4", nearest_even{});
+}
+
+CASE(random_positions_carry_into_their_upper_word) {
+  problem p;
+  auto const scale = tensor_scale::from_amax(5.0f);
+  // Row 1 begins 63 blocks before 2^32: its blocks lie on both sides, in the middle of what a warp takes at a time.
+  auto const how = with(stochastic(5, 6).at(0, 0, (std::int64_t{1} << 32) - 63));
+  gpu::quantize_async(p.input(), p.output(), scale, how);
+  CUDA(cudaDeviceSynchronize());
+  CHECK(p.holds(scale, how));
+}
+
 CASE(blocks_in_a_kernel_of_ones_own) {
   constexpr std::int64_t n = 64, width = 13;
   auto const values = test::as_values<bfloat16>(test::make_data(test::data_kind::specials, n, width, 3), width);

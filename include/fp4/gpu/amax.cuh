@@ -21,6 +21,7 @@ struct amax_task {
   float* out;
   int64_t blocks, padded_rows;
   int warps_across;
+  row_step step;
   bool aligned;
   transform_task<Transform> turn;
 
@@ -34,22 +35,22 @@ class amax_part {
   using values = block_values<In, 16>;
 
  public:
-  static constexpr bool is_linear = true;
   using place = row_place<In const, uint8_t const>;
 
-  __device__ __forceinline__ amax_part(Task const& task, float& largest, int64_t block)
-      : task_(task), largest_(largest), block_(block) {}
+  __device__ __forceinline__ amax_part(Task const& task, float& largest) : task_(task), largest_(largest) {}
+  __device__ __forceinline__ Task const& task() const { return task_; }
+  __device__ __forceinline__ amax_part hidden() const { return {ptx::hidden(task_), largest_}; }
 
-  __device__ __forceinline__ place place_of(int64_t row) const {
-    return {task_.in.row(row) + block_ * 16, nullptr, nullptr};
+  __device__ __forceinline__ place place_of(int64_t row, int64_t block) const {
+    return {task_.in.row(row) + block * 16, nullptr, nullptr};
   }
-  __device__ __forceinline__ row_distance distance_of(int64_t rows) const { return {rows * task_.in.stride, 0, 0}; }
 
-  __device__ __forceinline__ unsigned whole(place const& at, int64_t) const {
+  __device__ __forceinline__ bool whole(place const& at) const {
 #pragma unroll
     for (int u = 0; u < blocks_per_thread; ++u) { take(values::load_aligned(at.values + u * 32 * 16)); }
-    return 0;
+    return true;
   }
+  __device__ __forceinline__ void again(int64_t, int64_t) const {}
   __device__ __forceinline__ void other(int64_t row, int64_t block) const {
     int64_t const left = task_.in.cols - block * 16;
     if (left <= 0) { return; }
@@ -63,7 +64,6 @@ class amax_part {
 
   Task const& task_;
   float& largest_;
-  int64_t block_;
 };
 
 struct larger_bits {
@@ -75,8 +75,7 @@ __global__ void __launch_bounds__(threads_per_cta) find_amax(Task const __grid_c
   using reduce = cub::BlockReduce<unsigned, threads_per_cta>;
   __shared__ typename reduce::TempStorage storage;
   float largest = 0.0f;
-  int64_t const block = first_block_of(task.warps_across);
-  for_rows(task, amax_part<Task>(task, largest, block), block);
+  for_rows(amax_part<Task>(task, largest));
   // Bits of numbers that are not negative order as the numbers do.
   unsigned const found = reduce(storage).Reduce(__float_as_uint(largest), larger_bits{});
   if (threadIdx.x == 0 && found != 0) { atomicMax(reinterpret_cast<unsigned*>(task.out), found); }
@@ -106,7 +105,10 @@ void launch_amax(matrix_view<In const> in, float* amax, Transform const& how, st
   bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16);
   dim3 const grid = grid_of(blocks, in.rows, across, multiprocessors(where));
   using task = amax_task<In, Transform>;
-  task const work{in, amax, blocks, in.rows, across, aligned, transform_task<Transform>(how)};
+  task const work{in,      amax,
+                  blocks,  in.rows,
+                  across,  step_of(grid, across, in.rows, in.stride * static_cast<int64_t>(sizeof(In)), 0, 0),
+                  aligned, transform_task<Transform>(how)};
   find_amax<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);
   check(cudaGetLastError(), where);
 }

@@ -113,18 +113,23 @@ __device__ __forceinline__ sign_bytes signs_at(block_values<In, N> const& x, int
   }
 }
 
-/// Scale and codes in software; false, with some codes in `out`, for the rare block that needs care: one with a NaN, or
-/// with numbers so large, or a tensor scale so extreme, that a short cut does not hold. There is no branch.
+/// Scaled amaxes from here on, or NaN, need care.
+template <class Rounding>
+__device__ constexpr float quick_bound() {
+  return std_types::is_same<Rounding, nearest_even>::value ? nearest_bound * quick_scale()
+                                                           : fp4::detail::bits_float(fp4::detail::infinity_bits);
+}
+
+/// Scale and codes in software, and the scaled amax: not below quick_bound, with some codes in `out`, for the rare block
+/// that needs care: one with a NaN, or with numbers so large, or a tensor scale so extreme, that a short cut does not
+/// hold. There is no branch.
 template <class Format, class Tensor, class Factors, class Rounding, class Random, class Values>
-__device__ __forceinline__ bool quantize_quickly(Tensor const& tensor, Factors const& factors, Rounding how,
-                                                 Random const& random, Values const& x, block_codes<Format>& out,
-                                                 uint32_t top) {
+__device__ __forceinline__ float quantize_quickly(Tensor const& tensor, Factors const& factors, Rounding how,
+                                                  Random const& random, Values const& x, block_codes<Format>& out,
+                                                  uint32_t top) {
   float const amax = x.template amax<true>();
   block_scale const scale = find_scale<Format>(tensor, amax, x);
   float const factor = factors.quick(tensor, scale, amax);
-  constexpr bool nearest = std_types::is_same<Rounding, nearest_even>::value;
-  float const bound = nearest ? nearest_bound * quick_scale() : __uint_as_float(fp4::detail::infinity_bits);
-  bool const holds = ptx::mul(amax, factor) < bound;
   out.scale = scale.code;
 #pragma unroll
   for (int g = 0; g < block_codes<Format>::elements / 16; ++g) {
@@ -141,7 +146,7 @@ __device__ __forceinline__ bool quantize_quickly(Tensor const& tensor, Factors c
       out.word[2 * g + h] = round_quickly(z, signs_at(x, first, z), how, bits[2 * h], bits[2 * h + 1], top);
     }
   }
-  return holds;
+  return ptx::mul(amax, factor);
 }
 
 /// True where quantize_quickly is the first to try.
@@ -156,7 +161,7 @@ __device__ __forceinline__ bool quantize_usually(Tensor const& tensor, Factors c
                                                  Random const& random, Values const& x, block_codes<Format>& out,
                                                  uint32_t top = random_top) {
   if constexpr (has_quick_way<Format, Tensor, Rounding>()) {
-    return quantize_quickly(tensor, factors, how, random, x, out, top);
+    return quantize_quickly(tensor, factors, how, random, x, out, top) < quick_bound<Rounding>();
   } else {
     quantize_carefully(tensor, factors, how, random, x, out);
     return true;

@@ -26,6 +26,7 @@ struct decode_task {
   int64_t blocks;  ///< of `elements` in a row
   int64_t padded_rows;
   int warps_across;
+  row_step step;
   bool aligned;  ///< codes of a block can be read by 8 bytes and values written by 16
   block_decoder on_host;
   scale_argument scale;
@@ -48,41 +49,50 @@ class decode_part {
   using element = typename format::element;
 
  public:
-  static constexpr bool is_linear = std_types::is_same<layout, linear_scales>::value;
   using place = row_place<value, uint8_t const>;
 
-  __device__ __forceinline__ decode_part(Task const& task, block_decoder const& decoder, uint32_t table, int64_t block)
-      : task_(task), decoder_(decoder), table_(table), block_(block) {}
+  /// `decoder` lies in shared memory.
+  __device__ __forceinline__ decode_part(Task const& task, block_decoder const& decoder, uint32_t table)
+      : task_(task), decoder_(decoder), table_(table) {}
+  __device__ __forceinline__ Task const& task() const { return task_; }
+  __device__ __forceinline__ decode_part hidden() const { return {ptx::hidden(task_), ptx::hidden(decoder_), table_}; }
 
-  __device__ __forceinline__ place place_of(int64_t row) const {
-    return {task_.out.row(row) + block_ * Task::elements, task_.in.code_row(row) + block_ * Task::code_bytes,
-            task_.in.scales + scale_offset<layout>(row, block_, task_.blocks)};
-  }
-  __device__ __forceinline__ row_distance distance_of(int64_t rows) const {
-    return {rows * task_.out.stride, rows * task_.in.code_stride, rows * task_.blocks};
-  }
-  __device__ __forceinline__ void find_scales(place& at, int64_t row) const {
-    at.scales = task_.in.scales + scale_offset<layout>(row, block_, task_.blocks);
+  __device__ __forceinline__ place place_of(int64_t row, int64_t block) const {
+    return {task_.out.row(row) + block * Task::elements, task_.in.code_row(row) + block * Task::code_bytes,
+            task_.in.scales + scale_offset<layout>(row, block, task_.blocks), static_cast<uint64_t>(row)};
   }
 
-  __device__ __forceinline__ unsigned whole(place const& at, int64_t row) const {
+  /// False, with some values written, where a factor is none that the quick way can take.
+  __device__ __forceinline__ bool whole(place const& at) const {
     if constexpr (!std_types::is_same<element, e2m1>::value || !format::has_block_scale) {
-      return (1u << blocks_per_thread) - 1;
+      return false;
     } else {
-      unsigned left = 0;
-      block_decoder const decoder = decoder_of(row);
+      constexpr int groups = Task::elements / 16;
+      uint2 codes[blocks_per_thread * groups];
+      uint32_t scale[blocks_per_thread];
 #pragma unroll
       for (int u = 0; u < blocks_per_thread; ++u) {
-        float const factor = quick_factor(decoder, at.scales[layout::offset(0, u * 32, 0)]);
-        if (!(factor < __uint_as_float(fp4::detail::infinity_bits))) { left |= 1u << u; }
-        uint2 const* const codes = reinterpret_cast<uint2 const*>(at.codes + u * 32 * Task::code_bytes);
-        uint4* const out = reinterpret_cast<uint4*>(at.values + u * 32 * Task::elements);
-        store_16(codes[0], factor, out);
-        if constexpr (Task::elements == 32) { store_16(codes[1], factor, out + sizeof(value)); }
+        scale[u] = ptx::load_1(at.scales + layout::offset(0, u * 32, 0));
+#pragma unroll
+        for (int g = 0; g < groups; ++g) {
+          codes[u * groups + g] = ptx::load_8(at.codes + u * 32 * Task::code_bytes + 8 * g);
+        }
       }
-      return left;
+      block_decoder const decoder = decoder_of(static_cast<int64_t>(at.position));
+      float worst = 0.0f;
+#pragma unroll
+      for (int u = 0; u < blocks_per_thread; ++u) {
+        float const factor = quick_factor(decoder, scale[u]);
+        worst = u == 0 ? factor : ptx::max_magnitude<true>(worst, factor);
+#pragma unroll
+        for (int g = 0; g < groups; ++g) {
+          store_16(codes[u * groups + g], factor, at.values + u * 32 * Task::elements + 16 * g);
+        }
+      }
+      return worst < __uint_as_float(fp4::detail::infinity_bits);
     }
   }
+  __device__ __forceinline__ void again(int64_t row, int64_t block) const { other(row, block); }
 
   /// Any block, value by value.
   __device__ __forceinline__ void other(int64_t row, int64_t block) const {
@@ -109,67 +119,55 @@ class decode_part {
   }
   __device__ __forceinline__ float quick_factor(block_decoder const& decoder, uint32_t scale) const {
     if constexpr (Task::per_row) {
-      return quick_decode_factor(decoder, decode_factor<format>(decoder, scale));
+      return quick_decode_factor<value>(decoder, decode_factor<format>(decoder, scale));
     } else {
-      return ptx::load_shared(table_ + 4 * (scale & format::scale::magnitude_bits));
+      return ptx::load_shared(table_ + 4 * scale);
     }
   }
 
   /// Sixteen values.
-  __device__ __forceinline__ static void store_16(uint2 codes, float factor, uint4* out) {
-    float v[16];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      float q[8];
-      unpack_8(h == 0 ? codes.x : codes.y, q);
-#pragma unroll
-      for (int i = 0; i < 8; i += 2) {
-        ptx::mul_pair(q[i], q[i + 1], factor);
-        v[8 * h + i] = q[i], v[8 * h + i + 1] = q[i + 1];
-      }
-    }
-    auto const packed = block_values<value, 16>::from(v);
+  __device__ __forceinline__ static void store_16(uint2 codes, float factor, value* to) {
+    uint4* const out = reinterpret_cast<uint4*>(to);
+    auto const x = decode_16<value>(codes, factor);
 #pragma unroll
     for (int i = 0; i < static_cast<int>(sizeof(value)); ++i) {
-      out[i] = {packed.word[4 * i], packed.word[4 * i + 1], packed.word[4 * i + 2], packed.word[4 * i + 3]};
+      out[i] = {x.word[4 * i], x.word[4 * i + 1], x.word[4 * i + 2], x.word[4 * i + 3]};
     }
   }
 
   Task const& task_;
   block_decoder const& decoder_;
   uint32_t table_;
-  int64_t block_;
 };
 
 template <class Task>
 __global__ void __launch_bounds__(threads_per_cta, 4) dequantize_rows(Task const __grid_constant__ task) {
   using format = typename Task::format;
-  int64_t const block = first_block_of(task.warps_across);
   if constexpr (Task::per_row) {
-    for_rows(task, decode_part<Task>(task, task.on_host, 0, block), block);
+    for_rows(decode_part<Task>(task, task.on_host, 0));
     return;
   }
   __shared__ alignas(16) unsigned char memory[sizeof(block_decoder)];
   block_decoder* const made = reinterpret_cast<block_decoder*>(memory);
   if (threadIdx.x == 0) { *made = task.scale.in_memory() ? task.make_decoder(0) : task.on_host; }
   __syncthreads();
-  block_decoder const decoder = *made;
-  constexpr int size = [] {
-    if constexpr (format::has_block_scale) { return format::scale::magnitude_bits + 1; }
-    return 1;
-  }();
+  block_decoder const& decoder = *made;
+  constexpr int size = format::has_block_scale ? 256 : 1;
   __shared__ float table[size];
 #pragma unroll 1
   for (int code = static_cast<int>(threadIdx.x); code < size; code += threads_per_cta) {
-    table[code] = quick_decode_factor(decoder, decode_factor<format>(decoder, static_cast<uint32_t>(code)));
+    table[code] =
+        quick_decode_factor<typename Task::value>(decoder, decode_factor<format>(decoder, static_cast<uint32_t>(code)));
   }
   __syncthreads();
-  for_rows(task, decode_part<Task>(task, decoder, ptx::shared_address(table), block), block);
+  for_rows(decode_part<Task>(task, decoder, ptx::shared_address(table)));
 }
 
+/// Enqueues the kernel, with as many thread blocks as `processors` multiprocessors need; 0: as the device has.
 template <bool PerRow, class Format, class Layout, class Out>
 void launch_dequantize(quantized_view<Format, Layout, uint8_t const> in, scale_argument scale, decode_rule rule,
-                       matrix_view<Out> out, stream_argument stream, float range, char const* where) {
+                       matrix_view<Out> out, stream_argument stream, float range, char const* where,
+                       int processors = 0) {
   using task = decode_task<Format, Layout, Out, PerRow>;
   static_assert(is_value_v<Out>, "values are float, fp4::float16 or fp4::bfloat16");
   if (!Format::has_tensor_scale) { scale = tensor_scale::from_amax(0.0f); }
@@ -180,9 +178,21 @@ void launch_dequantize(quantized_view<Format, Layout, uint8_t const> in, scale_a
   int64_t const blocks = (in.cols + task::elements - 1) / task::elements;
   bool const aligned = is_aligned(out.data, out.stride * static_cast<int64_t>(sizeof(Out)), 16) &&
                        is_aligned(in.codes, in.code_stride, 8);
-  task const work{in,    out,  blocks, in.rows, warps_across(blocks), aligned, block_decoder(rule, known),
-                  scale, rule, range};
-  dim3 const grid = grid_of(blocks, in.rows, work.warps_across, multiprocessors(where));
+  int const across = warps_across(blocks);
+  dim3 const grid = grid_of(blocks, in.rows, across, processors > 0 ? processors : multiprocessors(where),
+                            static_cast<int>(Layout::bytes(1, 4) / 4));
+  task const work{
+      in,
+      out,
+      blocks,
+      in.rows,
+      across,
+      step_of<Layout>(grid, across, in.rows, out.stride * static_cast<int64_t>(sizeof(Out)), in.code_stride, blocks, 1),
+      aligned,
+      block_decoder(rule, known),
+      scale,
+      rule,
+      range};
   dequantize_rows<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);
   check(cudaGetLastError(), where);
 }

@@ -17,10 +17,10 @@ constexpr int64_t padded_blocks(int64_t blocks) noexcept {
   return Layout::bytes(1, blocks) / Layout::bytes(1, 1) * (Layout::bytes(1, 1) == 1 ? 1 : 4);
 }
 
-/// Enqueues the kernel of blocks along rows.
+/// Enqueues the kernel of blocks along rows, with as many thread blocks as so many multiprocessors need.
 template <class In, class Format, class Layout, class Choices>
 void launch_rows(matrix_view<In const> in, quantized_view<Format, Layout> out, scale_argument scale, Choices const& how,
-                 random_argument random, stream_argument stream, char const* where) {
+                 random_argument random, int multiprocessors, stream_argument stream, char const* where) {
   using scaling = decltype(Choices::scaling);
   using transform = decltype(Choices::transform);
   using task = rows_task<Format, Layout, In, scaling, decltype(Choices::rounding), transform>;
@@ -35,12 +35,18 @@ void launch_rows(matrix_view<In const> in, quantized_view<Format, Layout> out, s
   }
   bool const aligned = is_aligned(in.data, in.stride * static_cast<int64_t>(sizeof(In)), 16) &&
                        is_aligned(out.codes, out.code_stride, 8);
+  int64_t const all_blocks = Format::has_block_scale ? padded_blocks<Layout>(blocks) : blocks;
+  int64_t const all_rows = Format::has_block_scale ? padded_rows<Layout>(in.rows) : in.rows;
+  int const across = warps_across(blocks);
+  dim3 const grid = grid_of(all_blocks, all_rows, across, multiprocessors, static_cast<int>(padded_rows<Layout>(1)));
   task const work{in,
                   out,
                   blocks,
-                  Format::has_block_scale ? padded_blocks<Layout>(blocks) : blocks,
-                  Format::has_block_scale ? padded_rows<Layout>(in.rows) : in.rows,
-                  warps_across(blocks),
+                  all_blocks,
+                  all_rows,
+                  across,
+                  step_of<Layout>(grid, across, in.rows, in.stride * static_cast<int64_t>(sizeof(In)), out.code_stride,
+                                  blocks, random_row),
                   aligned,
                   how.scaling.template for_tensor<Format>(known),
                   scale,
@@ -49,7 +55,6 @@ void launch_rows(matrix_view<In const> in, quantized_view<Format, Layout> out, s
                   random,
                   random_row,
                   transform_task<transform>(how.transform)};
-  dim3 const grid = grid_of(work.padded_blocks, work.padded_rows, work.warps_across, multiprocessors(where));
   quantize_rows<task><<<grid, threads_per_cta, 0, stream.get()>>>(work);
   check(cudaGetLastError(), where);
 }
@@ -88,7 +93,7 @@ void quantize_async(matrix_view<In> in, quantized_view<Format, Layout> out, scal
     auto const result = detail::make_side<false>(out, Format::blocks(in.rows), scale, how, random);
     detail::launch_tiles<value>(in, detail::no_side{}, result, most, stream, where);
   } else {
-    detail::launch_rows<value>(in, out, scale, how, random, stream, where);
+    detail::launch_rows<value>(in, out, scale, how, random, detail::multiprocessors(where), stream, where);
   }
 }
 

@@ -10,8 +10,16 @@
 
 namespace fp4::gpu::detail {
 
+/// True where the values of a block's codes are looked up: two bytes each, and no instruction for e2m1.
+template <class Out>
+__device__ constexpr bool decodes_by_table() {
+  return sizeof(Out) == 2 && !FP4_DEVICE_E2M1;
+}
+
 /// What the quick way finds an e2m1 code to be: its value times this.
+template <class Out>
 __device__ constexpr float unpacked_scale() {
+  if (decodes_by_table<Out>()) { return 1.0f; }
 #if FP4_DEVICE_E2M1
   return 1.0f;
 #elif FP4_DEVICE_E4M3
@@ -21,7 +29,7 @@ __device__ constexpr float unpacked_scale() {
 #endif
 }
 
-/// Eight e2m1 codes, element 0 in the lowest nibble -> their values times unpacked_scale().
+/// Eight e2m1 codes, element 0 in the lowest nibble -> their values times unpacked_scale<float>().
 __device__ __forceinline__ void unpack_8(uint32_t w, float (&q)[8]) {
   uint32_t half2[4];
 #if FP4_DEVICE_E2M1
@@ -50,6 +58,64 @@ __device__ __forceinline__ void unpack_8(uint32_t w, float (&q)[8]) {
   }
 }
 
+/// The values that a block's codes stand for: of the magnitudes 0, .5, 1, ... 6 times its factor the low and the high
+/// bytes.
+template <class Out>
+struct value_table {
+  uint32_t low[2], high[2];
+
+  __device__ __forceinline__ explicit value_table(float factor) {
+    auto const times = [factor](float q) { return ptx::mul(q, factor); };
+    uint32_t const pair[4] = {ptx::pack(Out{}, 0.0f, times(0.5f)), ptx::pack(Out{}, factor, times(1.5f)),
+                              ptx::pack(Out{}, times(2.0f), times(3.0f)), ptx::pack(Out{}, times(4.0f), times(6.0f))};
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      low[i] = ptx::permute(pair[2 * i], pair[2 * i + 1], 0x6420);
+      high[i] = ptx::permute(pair[2 * i], pair[2 * i + 1], 0x7531);
+    }
+  }
+
+  /// Eight codes to four words of two values.
+  __device__ __forceinline__ void look_up(uint32_t codes, uint32_t* words) const {
+    uint32_t const even = codes << 4;  // signs of even codes on top of bytes; those of odd ones are there already
+    uint32_t const magnitudes = codes & 0x77777777u;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      uint32_t const which = magnitudes >> 16 * h;
+      uint32_t const signs = ptx::permute(even, codes, h == 0 ? 0xD9C8 : 0xFBEA);
+      uint32_t const a = ptx::permute(low[0], low[1], which);
+      uint32_t const b = ptx::permute(high[0], high[1], which) | (signs & 0x80808080u);
+      words[2 * h] = ptx::permute(a, b, 0x5140);
+      words[2 * h + 1] = ptx::permute(a, b, 0x7362);
+    }
+  }
+};
+
+/// Sixteen e2m1 codes times a factor that is a number: their values, where a product is all that there is to them.
+template <class Out>
+__device__ __forceinline__ block_values<Out, 16> decode_16(uint2 codes, float factor) {
+  if constexpr (decodes_by_table<Out>()) {
+    block_values<Out, 16> x;
+    value_table<Out> const table(factor);
+    table.look_up(codes.x, x.word);
+    table.look_up(codes.y, x.word + 4);
+    return x;
+  } else {
+    float v[16];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float q[8];
+      unpack_8(h == 0 ? codes.x : codes.y, q);
+#pragma unroll
+      for (int i = 0; i < 8; i += 2) {
+        ptx::mul_pair(q[i], q[i + 1], factor);
+        v[8 * h + i] = q[i], v[8 * h + i + 1] = q[i + 1];
+      }
+    }
+    return block_values<Out, 16>::from(v);
+  }
+}
+
 /// What a block's elements are multiplied with.
 template <class Format>
 __device__ __forceinline__ float decode_factor(block_decoder const& decoder, uint32_t code) {
@@ -61,9 +127,10 @@ __device__ __forceinline__ float decode_factor(block_decoder const& decoder, uin
   return v.value;
 }
 
-/// That over unpacked_scale(), or NaN where a product is not all that there is to a value.
+/// That over unpacked_scale<Out>(), or NaN where a product is not all that there is to a value.
+template <class Out>
 __device__ __forceinline__ float quick_decode_factor(block_decoder const& decoder, float factor) {
-  float const scaled = ptx::mul(factor, 1.0f / unpacked_scale());
+  float const scaled = ptx::mul(factor, 1.0f / unpacked_scale<Out>());
   bool const holds = decoder.rule != decode_rule::quotient && scaled < __uint_as_float(fp4::detail::infinity_bits);
   return holds ? scaled : __uint_as_float(0x7FC00000u);
 }

@@ -190,6 +190,25 @@ __device__ __forceinline__ uint32_t pack(float16, float low, float high) {
   return d;
 }
 
+#if FP4_DEVICE_F32X2
+/// {x0 * f + x1 * f, x0 * f - x1 * f} of a pair of halves, each rounded once where the products are exact in fp32.
+/// `factors` is {f, -f}.
+__device__ __forceinline__ void butterfly_of_halves(bfloat16, uint32_t x, uint32_t factors, float& sum,
+                                                    float& difference) {
+  asm("{.reg .b16 a, b, f, n; .reg .f32 t; mov.b32 {a, b}, %2; mov.b32 {f, n}, %3;\n"
+      "fma.rn.f32.bf16 t, a, f, %4; fma.rn.f32.bf16 %0, b, f, t; fma.rn.f32.bf16 %1, b, n, t;}"
+      : "=&f"(sum), "=f"(difference)
+      : "r"(x), "r"(factors), "f"(-0.0f));
+}
+__device__ __forceinline__ void butterfly_of_halves(float16, uint32_t x, uint32_t factors, float& sum,
+                                                    float& difference) {
+  asm("{.reg .b16 a, b, f, n; .reg .f32 t; mov.b32 {a, b}, %2; mov.b32 {f, n}, %3;\n"
+      "fma.rn.f32.f16 t, a, f, %4; fma.rn.f32.f16 %0, b, f, t; fma.rn.f32.f16 %1, b, n, t;}"
+      : "=&f"(sum), "=f"(difference)
+      : "r"(x), "r"(factors), "f"(-0.0f));
+}
+#endif
+
 // --- Conversions that not every device has -------------------------------------------------------------------
 
 #if FP4_DEVICE_E2M1
@@ -249,12 +268,36 @@ __device__ __forceinline__ void from_e4m3_x4(uint32_t codes, uint32_t (&half2)[2
 }
 #endif
 
+__device__ __forceinline__ uint64_t mul_wide(uint32_t a, uint32_t b) {
+  uint64_t d;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(d) : "r"(a), "r"(b));
+  return d;
+}
+/// Byte i of the result is the byte of {a, b} that nibble i of `which` names; 8 more than its number gives its top bit
+/// eight times.
+__device__ __forceinline__ uint32_t permute(uint32_t a, uint32_t b, uint32_t which) {
+  uint32_t d;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(which));
+  return d;
+}
+
 // --- Memory --------------------------------------------------------------------------------------------------
 
 /// 16 bytes that nobody writes while the kernel runs.
 __device__ __forceinline__ uint4 load_16(void const* p) {
   uint4 v;
   asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
+
+__device__ __forceinline__ uint2 load_8(void const* p) {
+  uint2 v;
+  asm("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+  return v;
+}
+__device__ __forceinline__ uint32_t load_1(void const* p) {
+  uint32_t v;
+  asm("ld.global.nc.u8 %0, [%1];" : "=r"(v) : "l"(p));
   return v;
 }
 
@@ -269,9 +312,22 @@ __device__ __forceinline__ float load_shared(uint32_t address) {
   return v;
 }
 
+/// 16 bytes of it, where they are asked for: never held in registers from one round of a loop to the next.
+__device__ __forceinline__ uint4 load_shared_16(uint32_t address) {
+  uint4 v;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address));
+  return v;
+}
+
+/// The same object, of which the compiler knows nothing: what is read from it is read here, and held nowhere before.
+template <class T>
+__device__ __forceinline__ T const& hidden(T const& x) {
+  T const* p = &x;
+  asm volatile("" : "+l"(p));
+  return *p;
+}
 /// Hides from the compiler where a number comes from, so that it stays in its register.
 __device__ __forceinline__ void keep_in_register(uint32_t& x) { asm("" : "+r"(x)); }
-__device__ __forceinline__ void keep_in_register(int64_t& x) { asm("" : "+l"(x)); }
 /// Two words to shared memory, in one instruction whatever branches they come from.
 __device__ __forceinline__ void store_shared(void* to, uint32_t x, uint32_t y) {
   asm volatile("st.shared.v2.b32 [%0], {%1, %2};" : : "r"(shared_address(to)), "r"(x), "r"(y) : "memory");

@@ -22,10 +22,17 @@ struct row_place {
   Value* values;
   Byte* codes;
   Byte* scales;
+  uint64_t position = 0;  ///< of random numbers
 };
-/// To the place some rows further down, in elements and bytes. (Scales of a tiled layout are found row by row.)
-struct row_distance {
-  int64_t values, codes, scales;
+
+/// From a thread's row to its next. Found on the host: a kernel then adds what lies in the constant bank, instead of
+/// holding or computing it.
+struct row_step {
+  int rows;   ///< from one to the next
+  int times;  ///< that each thread takes a row of the matrix; those of the first `remainder` rows take one more
+  int remainder;
+  int64_t values, codes, scales;  ///< bytes
+  uint64_t position;
 };
 
 /// Layout::offset, cheap to compute row after row.
@@ -50,51 +57,100 @@ __device__ __forceinline__ int64_t first_block_of(int warps_across) {
   return (int64_t{blockIdx.x} * warps_across + warp % warps_across) * blocks_per_warp + lane;
 }
 
-/// Calls part.whole(place, row) where a warp's blocks are whole and aligned, and part.other(row, block) for what that
-/// leaves and for all other blocks. `task` has warps_across, aligned, elements, cols(), rows(), padded_rows.
-template <class Task, class Part>
-__device__ __forceinline__ void for_rows(Task const& task, Part const& part, int64_t block) {
-  int const warp = static_cast<int>(threadIdx.x) / 32;
-  int const rows_at_once = warps_per_cta / task.warps_across;
-  int64_t const step = int64_t{gridDim.y} * rows_at_once;
-  int64_t row = int64_t{blockIdx.y} * rows_at_once + warp / task.warps_across;
-  auto const others = [&](unsigned left) {
-#pragma unroll 1
-    for (int u = 0; u < blocks_per_thread; ++u) {
-      if ((left >> u & 1) != 0) { part.other(row, block + u * 32); }
-    }
-  };
-  int64_t const end = (block - block % 32 + blocks_per_warp) * Task::elements;
-  if (task.aligned && end <= task.cols() && row < task.rows()) {
-    auto at = part.place_of(row);
-    row_distance by = part.distance_of(step);
-    ptx::keep_in_register(by.values);
-    ptx::keep_in_register(by.codes);
-    if constexpr (Part::is_linear) { ptx::keep_in_register(by.scales); }
-    do {
-      unsigned const left = part.whole(at, row);
-      if (left != 0) { others(left); }
-      row += step;
-      at.values += by.values;
-      at.codes += by.codes;
-      if constexpr (Part::is_linear) {
-        at.scales += by.scales;
-      } else {
-        part.find_scales(at, row);
-      }
-    } while (row < task.rows());
-  }
-  for (; row < task.padded_rows; row += step) { others((1u << blocks_per_thread) - 1); }
+template <class T>
+__device__ __forceinline__ T* moved(T* p, int64_t bytes) {
+  return reinterpret_cast<T*>(const_cast<char*>(reinterpret_cast<char const*>(p)) + bytes);
 }
 
-/// Thread blocks: across a row as many as it takes, down the rows no more than keep the device busy.
-inline dim3 grid_of(int64_t blocks, int64_t rows, int warps_across, int multiprocessors) noexcept {
+/// The thread's first row.
+template <class Task>
+__device__ __forceinline__ int first_row_of(Task const& task) {
+  int const warp = static_cast<int>(threadIdx.x) / 32;
+  return static_cast<int>(blockIdx.y) * (warps_per_cta / task.warps_across) + warp / task.warps_across;
+}
+/// How many of its rows are whole and aligned where it reads and writes: all of the matrix, or none.
+template <class Task>
+__device__ __forceinline__ int quick_rows_of(Task const& task, int64_t first_block) {
+  int64_t const end = (first_block - first_block % 32 + blocks_per_warp) * Task::elements;
+  if (!task.aligned || end > task.cols()) { return 0; }
+  return task.step.times + (first_row_of(task) < task.step.remainder ? 1 : 0);
+}
+
+/// The row that follows when all but `left` of those are done.
+template <class Task>
+__device__ __forceinline__ int64_t row_before_last(Task const& task, int64_t first_block, int left) {
+  return first_row_of(task) + int64_t{quick_rows_of(task, first_block) - left} * task.step.rows;
+}
+
+/// The thread's blocks in a row, one by one: part.again(row, block) or part.other(row, block). Everything is
+/// found anew from `part.hidden()`, so that no register holds it while the quick way runs.
+template <bool Again, class Part>
+__device__ __forceinline__ void row_with_care(Part const& part, int64_t row) {
+  auto const hidden = part.hidden();
+  int64_t const block = first_block_of(hidden.task().warps_across);
+#pragma unroll 1
+  for (int u = 0; u < blocks_per_thread; ++u) {
+    if constexpr (Again) {
+      hidden.again(row, block + u * 32);
+    } else {
+      hidden.other(row, block + u * 32);
+    }
+  }
+}
+
+/// Calls part.whole(place) where a warp's blocks are whole and aligned, part.again(row, block) for each of them where
+/// that is false, and part.other(row, block) for all other blocks. part.task() has warps_across, step, aligned,
+/// elements, cols(), padded_rows.
+template <class Part>
+__device__ __forceinline__ void for_rows(Part const& part) {
+  auto const& task = part.task();
+  int64_t const block = first_block_of(task.warps_across);
+  if (int left = quick_rows_of(task, block); left > 0) {
+    row_step const& step = task.step;
+    auto at = part.place_of(first_row_of(task), block);
+#pragma unroll 1
+    do {
+      bool const good = part.whole(at);
+      --left;
+      if (good) {
+        at.values = moved(at.values, step.values);
+        at.codes = moved(at.codes, step.codes);
+        at.position += step.position;
+        at.scales = moved(at.scales, step.scales);
+      } else {
+        auto const hidden = part.hidden();
+        int64_t const next_block = first_block_of(hidden.task().warps_across);
+        int64_t const row = row_before_last(hidden.task(), next_block, left);
+        row_with_care<true>(part, row - hidden.task().step.rows);
+        at = part.place_of(row, next_block);
+      }
+    } while (left > 0);
+  }
+  auto const hidden = part.hidden();
+  int64_t row = row_before_last(hidden.task(), first_block_of(hidden.task().warps_across), 0);
+#pragma unroll 1
+  for (; row < hidden.task().padded_rows; row += hidden.task().step.rows) { row_with_care<false>(part, row); }
+}
+
+/// Thread blocks: across a row as many as it takes, down the rows no more than keep the device busy. A thread that takes
+/// several rows goes on by whole tiles of the scale layout.
+inline dim3 grid_of(int64_t blocks, int64_t rows, int warps_across, int multiprocessors, int tile_rows = 1) noexcept {
   int64_t const across = (blocks + warps_across * blocks_per_warp - 1) / (warps_across * blocks_per_warp);
   int const rows_at_once = warps_per_cta / warps_across;
   int64_t const wanted = (rows + rows_at_once - 1) / rows_at_once;
-  int64_t const enough = 1 + int64_t{8} * multiprocessors / across;
-  int64_t const down = wanted < enough ? wanted : enough;
-  return {static_cast<unsigned>(across), static_cast<unsigned>(down < 65535 ? down : 65535), 1};
+  int64_t const multiple = tile_rows > rows_at_once ? tile_rows / rows_at_once : 1;
+  int64_t const enough = (8 * int64_t{multiprocessors} / across / multiple + 1) * multiple;
+  return {static_cast<unsigned>(across), static_cast<unsigned>(wanted < enough ? wanted : enough), 1};
+}
+
+/// The step of a grid. Strides are in bytes, positions in those of random numbers, both from one row to the next;
+/// `scales` is the offset of the scale that many rows down. Rows beyond 2^31 times the grid's do not fit in any memory.
+template <class Layout = linear_scales>
+row_step step_of(dim3 const& grid, int warps_across, int64_t rows, int64_t values, int64_t codes, int64_t blocks,
+                 uint64_t position = 0) noexcept {
+  int const by = static_cast<int>(grid.y) * (warps_per_cta / warps_across);
+  return {by,         static_cast<int>(rows / by),   static_cast<int>(rows % by),         by * values,
+          by * codes, Layout::offset(by, 0, blocks), static_cast<uint64_t>(by) * position};
 }
 
 inline int warps_across(int64_t blocks) noexcept {
