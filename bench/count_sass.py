@@ -5,7 +5,7 @@
     nvcc -std=c++17 -O2 -Iinclude -arch=sm_90 -cubin -o k.cubin k.cu
     python3 bench/count_sass.py k.cubin --elements 64 --loads 8 --stores 4 --conversions 36
 
-The hot path is the shortest way from the loop's first wide load round to itself that makes the given number of wide
+The hot path is the shortest way from a loop's wide load round to itself that makes the given number of wide
 loads, of wide stores and of packed conversions (F2FP): so many belong to `elements` elements a thread, and a way that
 leaves out a block makes fewer. nvdisasm is that of the toolkit or of PyPI's nvidia-cuda-nvdisasm (--nvdisasm).
 """
@@ -46,7 +46,7 @@ def hot_path(code, labels, wanted, load):
     kinds = [re.compile(load), re.compile(r"\bSTG\.\S*(64|128|256)"), re.compile(r"\bF2FP\b")]
     starts = [i for i, text in enumerate(code) if kinds[0].search(text)]
     best = None
-    for start in starts[:1]:
+    for start in starts:
         first = (start, 0, 0, 0)
         cost, came, queue = {first: 0}, {}, [(0, first)]
         while queue:
@@ -65,7 +65,7 @@ def hot_path(code, labels, wanted, load):
                     cost[new], came[new] = spent + 1, state
                     heapq.heappush(queue, (spent + 1, new))
         end = (start, *wanted)
-        if end in cost:
+        if end in cost and (best is None or cost[end] < best[0]):
             path = [end]
             while path[-1] in came and path[-1] != first:
                 path.append(came[path[-1]])
