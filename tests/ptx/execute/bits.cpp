@@ -48,7 +48,6 @@ void logic(warp& w, instruction const& i, lane_set m) {
   });
 }
 
-/// not, and cnot (one where a is zero).
 void invert(warp& w, instruction const& i, lane_set m) {
   std::uint64_t const mask = i.with.first == type::pred    ? 1
                              : bits_of(i.with.first) == 64 ? ~std::uint64_t{0}
@@ -60,13 +59,6 @@ void invert(warp& w, instruction const& i, lane_set m) {
     w.destination(i.operands[0])[l] = ~a[l] & mask;
   });
 }
-struct cnot_op {
-  template <class T>
-  static T of(mods const&, T a) {
-    return a == 0 ? T{1} : T{0};
-  }
-};
-
 /// shl and shr: an amount beyond the width gives zeros, or copies of the sign.
 template <class T, bool Left>
 void shift(warp& w, instruction const& i, lane_set m) {
@@ -206,7 +198,6 @@ void build_logic(form& f) {
   std::string_view const name = f.base();
   if (row(t).family != 'b' && t != type::pred) { f.fail("not for this type"); }
   if (name == "not") { return f.complete(invert, t, {t}); }
-  if (name == "cnot") { return f.complete(unary_on<cnot_op>(t), t, {t}); }
   f.complete(name == "and"     ? logic<and_op>
              : name != "or"    ? logic<xor_op>
              : t == type::pred ? logic<or_predicate>
@@ -246,7 +237,7 @@ void build_permute(form& f) {
 }  // namespace
 
 void add_bits(opcode_table& t) {
-  for (std::string_view name : {"and", "or", "xor", "not", "cnot"}) { t.add(name, build_logic); }
+  for (std::string_view name : {"and", "or", "xor", "not"}) { t.add(name, build_logic); }
   t.add("shl", build_shift);
   t.add("shr", build_shift);
   t.add("shf", build_funnel);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// set, setp, selp, slct.
+// set, setp, selp.
 #include "execute/floats.hpp"
 #include "execute/instructions.hpp"
 
@@ -238,38 +238,12 @@ void build_selp(form& f) {
   f.source(type::pred);
 }
 
-/// d = c >= 0 ? a : b
-void select_by_sign(warp& w, instruction const& i, lane_set m) {
-  w.use(i, 3, m, 0x0F);
-  each_lane(m, [&](int l) {
-    std::uint64_t const c = w.values(i.operands[3])[l];
-    bool const first =
-        i.with.second == type::s32 ? (c >> 31 & 1) == 0 : (compare_floats<type::f32>(i.with, c, 0) & 6) != 0;
-    operand const& chosen = i.operands[first ? 1 : 2];
-    w.destination(i.operands[0])[l] = w.values(chosen)[l];
-    w.destination_defined(i.operands[0])[l] = w.defined(chosen)[l];
-  });
-  w.spoil(i.operands[0]);
-}
-
-void build_slct(form& f) {
-  f.out.with.ftz = f.take("ftz");
-  type const t = f.take_type();
-  f.out.with.second = f.take_type();
-  f.out.run = select_by_sign;
-  f.destination(t);
-  f.source(t);
-  f.source(t);
-  f.source(f.out.with.second);
-}
-
 }  // namespace
 
 void add_compare(opcode_table& t) {
   t.add("setp", build_setp);
   t.add("set", build_set);
   t.add("selp", build_selp);
-  t.add("slct", build_slct);
 }
 
 }  // namespace ptx

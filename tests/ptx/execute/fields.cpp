@@ -98,45 +98,18 @@ struct bmsk_op : same_types {
     return ones << a;
   }
 };
-/// szext: a from bit n up becomes copies of bit n - 1 (signed) or zeros.
-template <class T>
-struct szext_op {
-  template <class>
-  using second = std::uint32_t;
-  static T of(mods const& with, T a, std::uint32_t n) {
-    if (with.mode == 0) { n &= 31; }
-    if (n == 0) { return 0; }
-    if (n >= 32) { return a; }
-    auto const up = static_cast<T>(static_cast<std::uint32_t>(a) << (32 - n));
-    return static_cast<T>(up >> (32 - n));
-  }
-};
-/// fns: position of the n-th set bit from `base` on; negative n looks down.
-struct fns_op : same_types {
-  static std::uint32_t of(mods const&, std::uint32_t mask, std::uint32_t base, std::uint32_t offset) {
-    auto n = static_cast<std::int32_t>(offset);
-    if (n == 0) { return (mask >> (base & 31) & 1) != 0 ? base : ~0u; }
-    int const step = n > 0 ? 1 : -1;
-    for (int k = static_cast<int>(base); k >= 0 && k < 32; k += step) {
-      if ((mask >> k & 1) != 0 && (n -= step) == 0) { return static_cast<std::uint32_t>(k); }
-    }
-    return ~0u;
-  }
-};
-
-/// dp4a, dp2a: sums of products of bytes. mode: 1 a signed, 2 b signed; combine: dp2a takes the upper bytes of b.
-std::int64_t piece(std::uint64_t x, int bits, int k, bool is_signed_piece) {
-  auto const u = static_cast<std::int64_t>(x >> (bits * k) & ((1u << bits) - 1));
-  return is_signed_piece && (u >> (bits - 1)) != 0 ? u - (std::int64_t{1} << bits) : u;
+/// dp4a: a sum of products of bytes. mode: 1 a signed, 2 b signed.
+std::int64_t byte_of(std::uint64_t x, int k, bool is_signed_byte) {
+  auto const u = static_cast<std::int64_t>(x >> (8 * k) & 0xFF);
+  return is_signed_byte && u >= 128 ? u - 256 : u;
 }
 void dot(warp& w, instruction const& i, lane_set m) {
   for (int k = 1; k <= 3; ++k) { w.use(i, k, m, 0x0F); }
-  int const n = i.with.elements;
   each_lane(m, [&](int l) {
     auto s = static_cast<std::int64_t>(w.values(i.operands[3])[l]);
-    for (int k = 0; k < n; ++k) {
-      s += piece(w.values(i.operands[1])[l], 32 / n, k, (i.with.mode & 1) != 0) *
-           piece(w.values(i.operands[2])[l], 8, k + (i.with.combine != 0 ? 2 : 0), (i.with.mode & 2) != 0);
+    for (int k = 0; k < 4; ++k) {
+      s += byte_of(w.values(i.operands[1])[l], k, (i.with.mode & 1) != 0) *
+           byte_of(w.values(i.operands[2])[l], k, (i.with.mode & 2) != 0);
     }
     w.destination(i.operands[0])[l] = static_cast<std::uint32_t>(s);
   });
@@ -163,21 +136,9 @@ void build_mask(form& f) {
   f.out.with.mode = f.take("clamp") ? 1 : 0;
   if (f.out.with.mode == 0 && !f.take("wrap")) { f.fail("expected .clamp or .wrap"); }
   type const t = f.take_type();
-  if (f.base() == "bmsk") { return f.complete(binary<std::uint32_t, bmsk_op>, t, {t, t}); }
-  handler const h =
-      t == type::s32 ? binary<std::int32_t, szext_op<std::int32_t>> : binary<std::uint32_t, szext_op<std::uint32_t>>;
-  f.complete(h, t, {t, type::u32});
-}
-void build_fns(form& f) {
-  type const t = f.take_type();
-  f.complete(ternary<std::uint32_t, fns_op>, t, {t, type::u32, type::s32});
+  f.complete(binary<std::uint32_t, bmsk_op>, t, {t, t});
 }
 void build_dot(form& f) {
-  f.out.with.elements = f.base() == "dp4a" ? 4 : 2;
-  if (f.out.with.elements == 2) {
-    f.out.with.combine = f.take("hi") ? 1 : 0;
-    if (f.out.with.combine == 0 && !f.take("lo")) { f.fail("expected .lo or .hi"); }
-  }
   type const a = f.take_type(), b = f.take_type();
   f.out.with.mode = static_cast<std::uint8_t>((is_signed(a) ? 1 : 0) | (is_signed(b) ? 2 : 0));
   f.complete(dot, type::s32, {type::b32, type::b32, type::b32});
@@ -190,10 +151,7 @@ void add_fields(opcode_table& t) {
   t.add("bfe", build_field);
   t.add("bfi", build_field);
   t.add("bmsk", build_mask);
-  t.add("szext", build_mask);
-  t.add("fns", build_fns);
   t.add("dp4a", build_dot);
-  t.add("dp2a", build_dot);
 }
 
 }  // namespace ptx

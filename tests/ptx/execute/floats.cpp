@@ -192,30 +192,6 @@ void build_copysign(form& f) {
   f.source(t);
 }
 
-/// testp.finite|infinite|number|notanumber|normal|subnormal
-template <type T>
-void test_property(warp& w, instruction const& i, lane_set m) {
-  using e = float_element<T>;
-  w.use(i, 1, m, bytes_mask(bytes_of_float(T)));
-  each_lane(m, [&](int l) {
-    std::uint64_t const a = w.values(i.operands[1])[l] & ~e::sign;
-    bool const answers[] = {a<e::infinity, a == e::infinity, a <= e::infinity, a> e::infinity,
-                            a < e::infinity && !e::is_subnormal(a), e::is_subnormal(a)};
-    w.destination(i.operands[0])[l] = answers[i.with.mode] ? 1 : 0;
-  });
-  w.set_result(i.operands[0], m);
-}
-void build_testp(form& f) {
-  static constexpr named<std::uint8_t> properties[] = {{"finite", 0},     {"infinite", 1}, {"number", 2},
-                                                       {"notanumber", 3}, {"normal", 4},   {"subnormal", 5}};
-  if (!f.take_one(properties, f.out.with.mode)) { f.fail("expected a property"); }
-  type const t = f.take_type();
-  if (t != type::f32 && t != type::f64) { f.fail("not for this type"); }
-  f.out.run = t == type::f32 ? test_property<type::f32> : test_property<type::f64>;
-  f.destination(type::pred);
-  f.source(t);
-}
-
 }  // namespace
 
 void add_floats(opcode_table& t) {
@@ -223,7 +199,6 @@ void add_floats(opcode_table& t) {
   for (std::string_view name : {"mul", "mad"}) { t.add(name, build_product); }
   for (std::string_view name : {"fma", "rcp", "sqrt"}) { t.add(name, build_float); }
   t.add("copysign", build_copysign);
-  t.add("testp", build_testp);
 }
 
 }  // namespace ptx

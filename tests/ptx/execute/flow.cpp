@@ -134,7 +134,6 @@ void add_flow(opcode_table& t) {
   t.add("ret", build_return);
   t.add("exit", build_exit);
   t.add("trap", build_trap);
-  t.add("brkpt", build_trap);
   t.add("nanosleep", build_nanosleep);
   t.add("griddepcontrol", build_nothing);
   t.add("bar", build_barrier);

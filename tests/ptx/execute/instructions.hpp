@@ -14,7 +14,7 @@ void add_bits(opcode_table& t);           ///< and, shl, prmt, lop3
 void add_fields(opcode_table& t);         ///< bfe, bfi, popc, clz, dp4a
 void add_floats(opcode_table& t);         ///< add, mul, fma, div, sqrt, min, max of all float types
 void add_approximate(opcode_table& t);    ///< rcp.approx, ex2.approx, ...
-void add_compare(opcode_table& t);        ///< set, setp, selp, slct, predicates
+void add_compare(opcode_table& t);        ///< set, setp, selp
 void add_moves(opcode_table& t);          ///< mov, cvta, prmt, isspacep
 void add_convert(opcode_table& t);        ///< cvt
 void add_memory(opcode_table& t);         ///< ld, st, prefetch

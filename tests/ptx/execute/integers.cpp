@@ -77,43 +77,6 @@ struct mad_wide {
     return static_cast<third<T>>(static_cast<bits_as<third<T>>>(product<T>(a, b)) + static_cast<bits_as<third<T>>>(c));
   }
 };
-/// mul24, mad24: the low 24 bits as numbers.
-template <class T>
-T low24(T a) {
-  return static_cast<T>(static_cast<T>(static_cast<bits_as<T>>(a) << 8) >> 8);
-}
-struct mul24_lo : same_types {
-  template <class T>
-  static T of(mods const& with, T a, T b) {
-    return mul_lo::of(with, low24(a), low24(b));
-  }
-};
-struct mul24_hi : same_types {
-  template <class T>
-  static T of(mods const&, T a, T b) {
-    return static_cast<T>(product<T>(low24(a), low24(b)) >> 16);
-  }
-};
-struct mad24_lo : same_types {
-  template <class T>
-  static T of(mods const& with, T a, T b, T c) {
-    return add_op::of(with, mul24_lo::of(with, a, b), c);
-  }
-};
-struct mad24_hi : same_types {
-  template <class T>
-  static T of(mods const& with, T a, T b, T c) {
-    return add_op::of(with, mul24_hi::of(with, a, b), c);
-  }
-};
-struct sad_op : same_types {
-  template <class T>
-  static T of(mods const&, T a, T b, T c) {
-    auto const d = a < b ? static_cast<bits_as<T>>(b) - static_cast<bits_as<T>>(a)
-                         : static_cast<bits_as<T>>(a) - static_cast<bits_as<T>>(b);
-    return static_cast<T>(static_cast<bits_as<T>>(c) + static_cast<bits_as<T>>(d));
-  }
-};
 /// Division by zero gives all ones, as devices do; the smallest number by -1 gives itself.
 struct div_op : same_types {
   template <class T>
@@ -220,23 +183,6 @@ void build_mad(form& f) {
   }
 }
 
-void build_24(form& f) {
-  bool const high = take_part(f) == part::hi;
-  f.out.with.saturate = f.take("sat");
-  type const t = f.take_type();
-  if (bits_of(t) != 32) { f.fail("not for this type"); }
-  if (f.base() == "mul24") {
-    f.complete(high ? binary_on<mul24_hi>(t) : binary_on<mul24_lo>(t), t, {t, t});
-  } else {
-    f.complete(high ? ternary_on<mad24_hi>(t) : ternary_on<mad24_lo>(t), t, {t, t, t});
-  }
-}
-
-void build_sad(form& f) {
-  type const t = f.take_type();
-  f.complete(ternary_on<sad_op>(t), t, {t, t, t});
-}
-
 void build_rem(form& f) {
   type const t = f.take_type();
   f.complete(binary_on<rem_op>(t), t, {t, t});
@@ -271,9 +217,6 @@ void build_integer_product(form& f) { f.base() == "mul" ? build_mul(f) : build_m
 
 void add_integers(opcode_table& t) {
   t.add("madc", build_mad);
-  t.add("mul24", build_24);
-  t.add("mad24", build_24);
-  t.add("sad", build_sad);
   t.add("rem", build_rem);
 }
 

@@ -191,14 +191,12 @@ void build_store(form& f) {
 
 void only_address(warp& w, instruction const& i, lane_set m) { w.require(i, 0, m, bytes_mask(i.operands[0].bytes)); }
 
-/// prefetch and the like: advice, which changes nothing.
+/// prefetch: advice, which changes nothing.
 void build_advice(form& f) {
   f.take("global") || f.take("local");
   f.take("L1") || f.take("L2");
-  f.take("tensormap");
   f.take_cache_advice();
   f.address();
-  if (f.operands_left() != 0) { f.skip(); }  // a size
   f.out.run = only_address;
 }
 
@@ -222,9 +220,8 @@ void build_policy(form& f) {
 
 void add_memory(opcode_table& t) {
   t.add("ld", build_load);
-  t.add("ldu", build_load);
   t.add("st", build_store);
-  for (std::string_view name : {"prefetch", "prefetchu", "applypriority", "discard"}) { t.add(name, build_advice); }
+  t.add("prefetch", build_advice);
   t.add("createpolicy", build_policy);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mov and the conversions between state spaces' addresses. They copy undefined bytes as they are.
-#include "execute/block.hpp"
-#include "execute/elementwise.hpp"
+#include "execute/access.hpp"
 #include "execute/instructions.hpp"
 #include "execute/special_values.hpp"
 
@@ -154,14 +153,9 @@ void convert_address(warp& w, instruction const& i, lane_set m) {
   w.set_result(i.operands[0], m);
 }
 
-constexpr named<space> spaces[] = {{"global", space::global},      {"shared", space::shared},
-                                   {"shared::cta", space::shared}, {"shared::cluster", space::shared},
-                                   {"local", space::local},        {"const", space::global},
-                                   {"param", space::global},       {"param::entry", space::global}};
-
 void build_cvta(form& f) {
   bool const from_generic = f.take("to");
-  if (!f.take_one(spaces, f.out.with.where)) { f.fail("expected a state space"); }
+  if (!f.take_one(access_spaces, f.out.with.where)) { f.fail("expected a state space"); }
   type const t = f.take_type();
   if (bits_of(t) != 64) { f.fail("only 64-bit addresses"); }
   f.out.run = from_generic ? convert_address<false> : convert_address<true>;
@@ -202,23 +196,12 @@ void build_isspacep(form& f) {
   f.source(type::b64);
 }
 
-/// A cluster has one block here, so every address maps to itself.
-void build_mapa(form& f) {
-  f.take("shared::cluster");
-  type const t = f.take_type();
-  f.out.run = copy;
-  f.destination(t);
-  f.source(t);
-  f.skip();
-}
-
 }  // namespace
 
 void add_moves(opcode_table& t) {
   t.add("mov", build_mov);
   t.add("cvta", build_cvta);
   t.add("isspacep", build_isspacep);
-  t.add("mapa", build_mapa);
 }
 
 }  // namespace ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bit operations: logic, shifts, permutes, and comparing and selecting integers.
-#include "instructions/program.hpp"
+#include "instructions/samples.hpp"
 
 using namespace ptx::test;
 
@@ -9,25 +9,9 @@ namespace {
 using i32 = std::int32_t;
 using u32 = std::uint32_t;
 
-column const samples32{0,          1,          0x80000000, 0xFFFFFFFF, 0x7FFFFFFF, 0x12345678, 0xFEDCBA98, 0x00FF00FF,
-                       0xF0F0F0F0, 0x80000001, 0x55555555, 0xAAAAAAAA, 0x0000FFFF, 0xFFFF0000, 0x00010000};
-column const samples64{0,
-                       1,
-                       word{1} << 63,
-                       ~word{0},
-                       ~word{0} >> 1,
-                       0x0123'4567'89AB'CDEF,
-                       0xFEDC'BA98'7654'3210,
-                       0xFFFF'FFFF'0000'0000,
-                       0x0000'0000'FFFF'FFFF};
-column const amounts{0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 0x100, 0x80000000, 0xFFFFFFFF};
-
-word low_bits(word count) { return count >= 64 ? ~word{0} : (word{1} << count) - 1; }
-u32 low32(word a) { return static_cast<u32>(a); }
-
 }  // namespace
 
-TEST_CASE("and, or, xor, not, cnot", "[ptx]") {
+TEST_CASE("and, or, xor, not", "[ptx]") {
   for (char const* width : {"16", "32", "64"}) {
     std::string const b(width), two = "b" + b + " = b" + b + " b" + b, one = "b" + b + " = b" + b;
     table in = all({samples64, samples64});
@@ -36,8 +20,6 @@ TEST_CASE("and, or, xor, not, cnot", "[ptx]") {
     check_each({"or.b" + b + " %d, %a, %b;", two}, in, [](word x, word y) { return x | y; });
     check_each({"xor.b" + b + " %d, %a, %b;", two}, in, [](word x, word y) { return x ^ y; });
     check_each({"not.b" + b + " %d, %a;", one}, all({samples64}), [](word x) { return ~x; });
-    word const mask = low_bits(std::stoul(b));
-    check_each({"cnot.b" + b + " %d, %a;", one}, all({samples64}), [&](word x) { return (x & mask) == 0 ? 1 : 0; });
   }
 }
 
@@ -137,7 +119,7 @@ TEST_CASE("prmt: the named modes", "[ptx]") {
   }
 }
 
-TEST_CASE("setp, set, selp and slct on integers", "[ptx]") {
+TEST_CASE("setp, set and selp on integers", "[ptx]") {
   struct comparison {
     char const* name;
     bool less, equal, greater;
@@ -165,9 +147,6 @@ TEST_CASE("setp, set, selp and slct on integers", "[ptx]") {
         check_each({set + " %d, %a, %b;", two}, in, [&](word a, word b) { return holds(a, b) ? 0xFFFFFFFF : 0; });
       }
     }
-    check_each({"slct.b" + w + ".s32 %d, %a, %b, %c;", "b" + w + " = b" + w + " b" + w + " b32"},
-               all({samples64, {5}, {0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF}}),
-               [](word a, word b, word c) { return static_cast<i32>(c) >= 0 ? a : b; });
   }
   // Unsigned comparisons of their own names, and a second predicate combined with a third.
   check_each({"setp.lo.u32 %p, %a, %b; selp.u32 %d, 1, 0, %p;"}, all({samples32, samples32}),

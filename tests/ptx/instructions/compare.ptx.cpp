@@ -100,15 +100,6 @@ TEST_CASE("a comparison, its complement and a third predicate", "[ptx]") {
              [](word a, word b, word c) { return decode(f32, a) > decode(f32, b) || c != 0 ? 0xFFFFFFFF : 0; });
 }
 
-TEST_CASE("slct by a float: -0 counts as not negative, NaN picks the second", "[ptx]") {
-  check_each({"slct.b32.f32 %d, %a, %b, %c;", "b32 = b32 b32 b32"}, all({{11}, {22}, codes(f32_type)}),
-             [](word a, word b, word c) { return decode(f32, c) >= 0 ? a : b; });
-  check_each({"slct.ftz.u32.f32 %d, %a, %b, %c;", "b32 = b32 b32 b32"}, all({{11}, {22}, codes(f32_type)}),
-             [](word a, word b, word c) { return flush(decode(f32, c)) >= 0 ? a : b; });
-  check_each({"slct.f64.f32 %d, %a, %b, %c;", "b64 = b64 b64 b32"}, all({{11}, {22}, codes(f32_type)}),
-             [](word a, word b, word c) { return decode(f32, c) >= 0 ? a : b; });
-}
-
 TEST_CASE("min and max, plain and .NaN", "[ptx]") {
   for (float_type const& t : {f16_type, bf16_type, f32_type, f64_type}) {
     table const in = all({codes(t), codes(t)});

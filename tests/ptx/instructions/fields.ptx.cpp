@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bit fields, masks, counts and positions of bits.
-#include "instructions/program.hpp"
+#include "instructions/samples.hpp"
 
 using namespace ptx::test;
 
@@ -10,26 +10,11 @@ using i32 = std::int32_t;
 using i64 = std::int64_t;
 using u32 = std::uint32_t;
 
-column const samples32{0,          1,          0x80000000, 0xFFFFFFFF, 0x7FFFFFFF, 0x12345678, 0xFEDCBA98, 0x00FF00FF,
-                       0xF0F0F0F0, 0x80000001, 0x55555555, 0xAAAAAAAA, 0x0000FFFF, 0xFFFF0000, 0x00010000};
-column const samples64{0,
-                       1,
-                       word{1} << 63,
-                       ~word{0},
-                       ~word{0} >> 1,
-                       0x0123'4567'89AB'CDEF,
-                       0xFEDC'BA98'7654'3210,
-                       0xFFFF'FFFF'0000'0000,
-                       0x0000'0000'FFFF'FFFF};
-column const amounts{0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 0x100, 0x80000000, 0xFFFFFFFF};
-
-word low_bits(word count) { return count >= 64 ? ~word{0} : (word{1} << count) - 1; }
 int position_of_highest(word a) {
   int at = -1;
   for (int i = 0; i < 64; ++i) { at = (a >> i & 1) != 0 ? i : at; }
   return at;
 }
-u32 low32(word a) { return static_cast<u32>(a); }
 
 }  // namespace
 
@@ -94,7 +79,7 @@ TEST_CASE("counts and positions", "[ptx]") {
   }
 }
 
-TEST_CASE("masks and sign extension", "[ptx]") {
+TEST_CASE("masks", "[ptx]") {
   for (bool wrap : {false, true}) {
     std::string const mode = wrap ? ".wrap" : ".clamp";
     auto const clip = [=](word n) { return wrap ? n % 32 : std::min<word>(n, 32); };
@@ -102,31 +87,5 @@ TEST_CASE("masks and sign extension", "[ptx]") {
       word const p = clip(pos), n = clip(len);
       return p >= 32 ? 0 : low_bits(n) << p;
     });
-    for (bool is_signed : {false, true}) {
-      check_each({"szext" + mode + (is_signed ? ".s32" : ".u32") + " %d, %a, %b;"}, all({samples32, amounts}),
-                 [&](word a, word count) {
-                   word const n = clip(count);
-                   if (n == 0) { return word{0}; }
-                   bool const negative = is_signed && (a >> (n - 1) & 1) != 0;
-                   return (a & low_bits(n)) | (negative ? ~low_bits(n) : 0);
-                 });
-    }
   }
-}
-
-TEST_CASE("fns: the n-th set bit from a base", "[ptx]") {
-  column counts;
-  for (i32 n = -5; n <= 5; ++n) { counts.push_back(low32(static_cast<word>(static_cast<i64>(n)))); }
-  check_each({"fns.b32 %d, %a, %b, %c;", "b32 = b32 b32 b32"},
-             all({{0, 0xFFFFFFFF, 0x80000001, 0x12345678}, {0, 1, 7, 20, 31}, counts}),
-             [](word mask, word base, word n) {
-               auto const offset = static_cast<i32>(n);
-               int const step = offset < 0 ? -1 : 1;
-               int missing = offset == 0 ? 1 : std::abs(offset);
-               if (offset == 0) { return (mask >> base & 1) != 0 ? base : word{0xFFFFFFFF}; }
-               for (int at = static_cast<int>(base); at >= 0 && at < 32; at += step) {
-                 if ((mask >> at & 1) != 0 && --missing == 0) { return static_cast<word>(at); }
-               }
-               return word{0xFFFFFFFF};
-             });
 }

@@ -45,8 +45,8 @@ TEST_CASE("all ways to load the same", "[ptx]") {
   for (char const* load :
        {"ld.global.nc.u32", "ld.volatile.global.u32", "ld.relaxed.gpu.global.u32", "ld.acquire.sys.global.u32",
         "ld.global.ca.u32", "ld.global.cg.u32", "ld.global.cs.u32", "ld.global.lu.u32", "ld.global.cv.u32",
-        "ld.global.L1::no_allocate.u32", "ld.global.nc.L1::evict_last.L2::128B.u32", "ldu.global.u32", "ld.u32",
-        "ld.weak.global.u32", "ld.global.f32"}) {
+        "ld.global.L1::no_allocate.u32", "ld.global.nc.L1::evict_last.L2::128B.u32", "ld.u32", "ld.weak.global.u32",
+        "ld.global.f32"}) {
     check_each({std::string(load) + " %d, [%from];", "b32 = b32"}, numbers, [](word a) { return a; });
   }
   for (char const* store :

@@ -122,11 +122,10 @@ void block_memory::end_copy(std::uint32_t warp, unsigned lane, async_copy const&
 }
 
 void block_memory::mark_copy(std::uint32_t warp, unsigned lane, async_copy const& c, bool begins) {
-  copies_under_way::copy who{clocks_.block(), warp * 32 + lane, c.instruction, c.source_bytes};
   auto const mark = begins ? &copies_under_way::begin : &copies_under_way::end;
-  (launch_->sources.*mark)(global_, c.from - base_, who);
-  who.bytes = c.bytes;
-  (destinations_.*mark)(shared_, static_cast<std::uint32_t>(c.to), who);
+  std::uint32_t const block = clocks_.block(), thread = warp * 32 + lane;
+  (launch_->sources.*mark)(global_, {c.from - base_, block, thread, c.instruction, c.source_bytes});
+  (destinations_.*mark)(shared_, {static_cast<std::uint32_t>(c.to), block, thread, c.instruction, c.bytes});
 }
 
 void block_memory::synchronise(place const& p, request const& r, std::uint32_t warp, unsigned lane, bool writes,
