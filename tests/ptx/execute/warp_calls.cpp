@@ -86,8 +86,11 @@ std::string warp::without_body(call_site const& site, std::string_view name, int
   auto const text = [&](std::size_t k) {
     std::string s;
     ptx::memory const& m = home_->launch().memory.device;
-    for (std::uint64_t at = argument(k); m.contains(at, 1) && *reinterpret_cast<char const*>(at) != 0; ++at) {
-      s += *reinterpret_cast<char const*>(at);
+    for (std::uint64_t at = argument(k); m.contains(at, 1); ++at) {
+      char c = 0;
+      m.copy_out(&c, at, 1);
+      if (c == 0) { break; }
+      s += c;
     }
     return s;
   };
