@@ -42,8 +42,8 @@ def successors(code, labels, at):
     return [at + 1]
 
 
-def hot_path(code, labels, wanted, load):
-    kinds = [re.compile(load), re.compile(r"\bSTG\.\S*(64|128|256)"), re.compile(r"\bF2FP\b")]
+def hot_path(code, labels, wanted, load, store):
+    kinds = [re.compile(load), re.compile(store), re.compile(r"\bF2FP\b")]
     starts = [i for i, text in enumerate(code) if kinds[0].search(text)]
     best = None
     for start in starts:
@@ -80,6 +80,7 @@ def main():
     parser.add_argument("--loads", type=int, default=8)
     parser.add_argument("--load", default=r"\bLDG\.\S*(128|256)", help="what counts as a wide load")
     parser.add_argument("--stores", type=int, default=4)
+    parser.add_argument("--store", default=r"\bSTG\.\S*(64|128|256)", help="what counts as a wide store")
     parser.add_argument("--conversions", type=int, default=36)
     parser.add_argument("--nvdisasm", default="nvdisasm")
     parser.add_argument("--most", type=float, help="fail above this many slots an element")
@@ -87,7 +88,7 @@ def main():
     args = parser.parse_args()
     worst = 0.0
     for name, code, labels in kernels(args.cubin, args.nvdisasm):
-        found = hot_path(code, labels, (args.loads, args.stores, args.conversions), args.load)
+        found = hot_path(code, labels, (args.loads, args.stores, args.conversions), args.load, args.store)
         if found is None:
             continue
         worst = max(worst, found[0] / args.elements)

@@ -23,9 +23,10 @@ struct amax_side {
   __device__ static constexpr bool takes_many_registers() { return false; }
 };
 
-/// Bits of numbers that are not negative order as the numbers do.
+/// Bits of numbers that are not negative order as the numbers do. (A comparison of numbers may flush subnormals.)
 __device__ __forceinline__ void raise(float* to, float x) {
-  if (x != 0.0f) { atomicMax(reinterpret_cast<unsigned*>(to), __float_as_uint(x)); }
+  unsigned const bits = __float_as_uint(x);
+  if (bits != 0) { atomicMax(reinterpret_cast<unsigned*>(to), bits); }
 }
 
 template <class Side>
@@ -67,7 +68,7 @@ class amax_encoder {
     float const amax = x.amax();
     if constexpr (Side::each_row) {
       float const whole = largest_of<Lanes>(amax);
-      if (static_cast<int>(threadIdx.x) % Lanes == 0) { raise(side_.out + c.row, whole); }
+      if (threadIdx.x % Lanes == 0) { raise(side_.out + c.row, whole); }
     } else {
       largest_ = ptx::max(largest_, amax);
     }

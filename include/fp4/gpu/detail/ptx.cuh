@@ -335,7 +335,7 @@ __device__ __forceinline__ void store_shared(void* to, uint32_t x, uint32_t y) {
 
 /// The same number, from where the compiler cannot see it: what is computed from it is computed here and not before a
 /// loop, where it would take a register for all of it.
-__device__ __forceinline__ int computed_here(int x) {
+__device__ __forceinline__ uint32_t computed_here(uint32_t x) {
   asm volatile("" : "+r"(x));
   return x;
 }

@@ -52,10 +52,10 @@ struct decided : Tensor {
 /// What a thread block shares of a tile.
 template <class Task>
 struct squares_memory {
-  static constexpr int across = Task::cols / 16, down = Task::rows / 16;
-  static constexpr int warp_rows = 32 / across;  ///< rows that a warp holds at a time
-  static constexpr int parts = 16 / warp_rows;
-  static constexpr int words = Task::cols / 8;  ///< of codes in a row
+  static constexpr uint32_t across = Task::cols / 16, down = Task::rows / 16;
+  static constexpr uint32_t warp_rows = 32 / across;  ///< rows that a warp holds at a time
+  static constexpr uint32_t parts = 16 / warp_rows;
+  static constexpr uint32_t words = Task::cols / 8;  ///< of codes in a row
 
   alignas(16) float amax[down][across][parts];
   alignas(16) uint32_t codes[Task::rows * words + Task::rows / 8 * 4];
@@ -63,7 +63,7 @@ struct squares_memory {
   float values[Task::is_chosen ? Task::rows : 1][Task::is_chosen ? Task::cols : 1];
 
   /// Word 0 of a row's codes. Each eight rows begin four banks later.
-  __device__ __forceinline__ uint32_t* code_row(int row) { return codes + row * words + row / 8 * 4; }
+  __device__ __forceinline__ uint32_t* code_row(uint32_t row) { return codes + row * words + row / 8 * 4; }
 };
 
 template <class Task, class Encoder>
@@ -78,7 +78,7 @@ class squares_worker {
   using values =
       std_types::conditional_t<is_transformed_v<typename side_type::transform>, block_values<float, 16>, loaded>;
   using cursor = typename Encoder::cursor;
-  static constexpr int step = threads_per_cta / memory::across;  ///< rows from round to round
+  static constexpr uint32_t step = threads_per_cta / memory::across;  ///< rows from round to round
   static constexpr int rounds = Task::rows / step;
   static constexpr bool is_rounded = Task::tensor::scales == scale_rule::rounded;
 
@@ -89,7 +89,7 @@ class squares_worker {
         shared_(shared),
         first_row_(row),
         first_col_(int64_t{blockIdx.x} * Task::cols),
-        thread_(ptx::computed_here(static_cast<int>(threadIdx.x))),
+        thread_(ptx::computed_here(threadIdx.x)),
         row_(thread_ / memory::across),
         block_(thread_ % memory::across) {
     whole_ = row + Task::rows <= task.in.rows && first_col_ + Task::cols <= task.in.cols && task.aligned &&
@@ -145,7 +145,7 @@ class squares_worker {
   }
 
   /// Leaves the largest magnitude of the rows that a warp holds of each square.
-  __device__ __forceinline__ void share_amax(values const& x, int row, unsigned& nans, int u) const {
+  __device__ __forceinline__ void share_amax(values const& x, uint32_t row, unsigned& nans, int u) const {
     float amax = x.template amax<true>();
     if ((__float_as_uint(amax) & fp4::detail::magnitude_mask) > fp4::detail::infinity_bits) {
       nans |= 1u << u;
@@ -155,15 +155,13 @@ class squares_worker {
     for (int lanes = memory::across; lanes < 32; lanes *= 2) {
       amax = ptx::max(amax, __shfl_xor_sync(~0u, amax, lanes));
     }
-    if (static_cast<int>(threadIdx.x) % 32 < memory::across) {
-      shared_.amax[row / 16][block_][row % 16 / memory::warp_rows] = amax;
-    }
+    if (threadIdx.x % 32 < memory::across) { shared_.amax[row / 16][block_][row % 16 / memory::warp_rows] = amax; }
     if constexpr (Task::is_chosen) {
 #pragma unroll
       for (int i = 0; i < 16; ++i) { shared_.values[row][block_ * 16 + i] = x.at(i); }
     }
   }
-  __device__ __forceinline__ float amax_of(int down, int across) const {
+  __device__ __forceinline__ float amax_of(uint32_t down, uint32_t across) const {
     float4 const* const parts = reinterpret_cast<float4 const*>(shared_.amax[down][across]);
     float amax = 0.0f;
 #pragma unroll
@@ -176,9 +174,9 @@ class squares_worker {
 
   /// Scales by a rule that is not just a rounding: one thread for each square.
   __device__ __forceinline__ void decide() const {
-    int const square = static_cast<int>(threadIdx.x);
+    uint32_t const square = threadIdx.x;
     if (square >= memory::down * memory::across) { return; }
-    int const down = square / memory::across, across = square % memory::across;
+    uint32_t const down = square / memory::across, across = square % memory::across;
     float const amax = amax_of(down, across);
     auto const& tensor = encoder_.tensor();
     if constexpr (Task::is_chosen) {
@@ -191,7 +189,8 @@ class squares_worker {
     }
   }
 
-  __device__ __forceinline__ void encode(values const& x, int row, bool has_nan, cursor const& at, codes& out) const {
+  __device__ __forceinline__ void encode(values const& x, uint32_t row, bool has_nan, cursor const& at,
+                                         codes& out) const {
     float const amax = amax_of(row / 16, block_);
     values_in_square<values> const mine{x, has_nan ? __uint_as_float(0x7FC00000u) : amax, amax};
     if constexpr (is_rounded) {
@@ -206,9 +205,9 @@ class squares_worker {
   }
 
   /// Stores a row's part of a square, its scale, and the scale of a column of the square.
-  __device__ __forceinline__ void store(int row, cursor const& at, codes& out) const {
+  __device__ __forceinline__ void store(uint32_t row, cursor const& at, codes& out) const {
     int64_t const r = first_row_ + row, b = first_col_ / 16 + block_;
-    int const column = block_ * 16 + row % 16;
+    uint32_t const column = block_ * 16 + row % 16;
     if (task_.rowwise.whole.codes != nullptr) {
       if (whole_) {
         encoder_.store(at, out);
@@ -229,10 +228,10 @@ class squares_worker {
 
   /// Eight rows by eight columns of codes a thread; eight lanes write a piece of a row of the result.
   __device__ __forceinline__ void store_transposed() const {
-    constexpr int high = Task::rows / 8, items = high * memory::words;
+    constexpr uint32_t high = Task::rows / 8, items = high * memory::words;
 #pragma unroll 1
-    for (int item = static_cast<int>(threadIdx.x); item < items; item += threads_per_cta) {
-      int const group = item % high, word = item / high;
+    for (uint32_t item = threadIdx.x; item < items; item += threads_per_cta) {
+      uint32_t const group = item % high, word = item / high;
       uint32_t w[8];
 #pragma unroll
       for (int i = 0; i < 8; ++i) { w[i] = shared_.code_row(8 * group)[i * memory::words + word]; }
@@ -256,8 +255,8 @@ class squares_worker {
   Encoder const& encoder_;
   memory& shared_;
   int64_t first_row_, first_col_;
-  int thread_;
-  int row_, block_;  ///< of the first round
+  uint32_t thread_;
+  uint32_t row_, block_;  ///< of the first round
   bool whole_;
 };
 

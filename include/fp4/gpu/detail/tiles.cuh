@@ -72,12 +72,13 @@ class tile_worker {
   using row_encoder = typename row_parts::encoder;
   using col_encoder = typename col_parts::encoder;
 
-  static constexpr int row_blocks = shape::rows * tile_type::blocks_across;
-  static constexpr int row_rounds = row_blocks / threads_per_cta;
-  static constexpr int row_step = threads_per_cta / tile_type::blocks_across;  ///< rows from round to round
-  static constexpr int col_items = tile_type::words * tile_type::block_rows;
-  static constexpr int col_rounds = (col_items + threads_per_cta - 1) / threads_per_cta;
-  static constexpr int col_step = threads_per_cta / tile_type::block_rows * tile_type::per_word;  ///< columns, likewise
+  static constexpr uint32_t row_blocks = shape::rows * tile_type::blocks_across;
+  static constexpr uint32_t row_rounds = row_blocks / threads_per_cta;
+  static constexpr uint32_t row_step = threads_per_cta / tile_type::blocks_across;  ///< rows from round to round
+  static constexpr uint32_t col_items = tile_type::words * tile_type::block_rows;
+  static constexpr uint32_t col_rounds = (col_items + threads_per_cta - 1) / threads_per_cta;
+  static constexpr uint32_t col_step =
+      threads_per_cta / tile_type::block_rows * tile_type::per_word;  ///< columns, likewise
   static_assert(row_blocks % threads_per_cta == 0 && threads_per_cta % tile_type::blocks_across == 0 &&
                     (col_items % threads_per_cta == 0 || (col_items < threads_per_cta && col_items % 32 == 0)),
                 "tiles are shared evenly, by whole warps");
@@ -106,7 +107,7 @@ class tile_worker {
   }
   /// Encodes the blocks down the columns of the tile in shared memory.
   __device__ __forceinline__ void columns(col_memory& known, parts_memory const& counted) const {
-    if (col_items < threads_per_cta && static_cast<int>(threadIdx.x) >= col_items) { return; }
+    if (col_items < threads_per_cta && threadIdx.x >= col_items) { return; }
     col_encoder const encoder(task_.columnwise, task_.parts.column_frame(task_.columnwise, part_, counted), known);
     unsigned const left = is_whole() ? whole_columns(encoder) : ~0u;
     if (left != 0) { any_columns(encoder, left); }
@@ -127,18 +128,18 @@ class tile_worker {
 
   /// Rounds that are interleaved: as many as the registers hold.
   template <class Side>
-  __device__ static constexpr int at_once(int rounds) {
+  __device__ static constexpr int at_once(uint32_t rounds) {
     if (!Side::takes_many_registers()) { return rounds; }
     return rounds > 1 && Task::parts_type::is_one ? rounds / 2 : 1;
   }
 
   /// The thread's first block along rows.
   struct row_place {
-    int row, block;
+    uint32_t row, block;
     int64_t matrix_row, matrix_block;  ///< in the part
 
     __device__ __forceinline__ explicit row_place(matrix_part const& part) {
-      int const thread = ptx::computed_here(static_cast<int>(threadIdx.x));
+      uint32_t const thread = ptx::computed_here(threadIdx.x);
       row = thread / tile_type::blocks_across, block = thread % tile_type::blocks_across;
       matrix_row = part.row + row, matrix_block = first_column() / row_side::elements + block;
     }
@@ -153,7 +154,7 @@ class tile_worker {
       auto const first = encoder.at(at.matrix_row, at.matrix_block);
       auto to = first;
 #pragma unroll(at_once <row_side>(row_rounds))
-      for (int u = 0; u < row_rounds; ++u) {
+      for (uint32_t u = 0; u < row_rounds; ++u) {
         auto const x = row_values::load_aligned(from);
         from += row_step * task_.in.stride;
         if constexpr (col_side::exists) { tile_type::store(memory_, at.row + u * row_step, at.block, x); }
@@ -164,7 +165,7 @@ class tile_worker {
       }
     } else {
 #pragma unroll
-      for (int u = 0; u < row_rounds; ++u) {
+      for (uint32_t u = 0; u < row_rounds; ++u) {
         tile_type::store(memory_, at.row + u * row_step, at.block, row_values::load_aligned(from));
         from += row_step * task_.in.stride;
       }
@@ -177,9 +178,9 @@ class tile_worker {
     int64_t const column = at.matrix_block * row_side::elements, left = task_.in.cols - column;
     int const most = left < row_side::elements ? static_cast<int>(left) : row_side::elements;
 #pragma unroll 1
-    for (int u = 0; u < row_rounds; ++u) {
+    for (uint32_t u = 0; u < row_rounds; ++u) {
       if ((rounds >> u & 1) == 0) { continue; }
-      int const row = at.row + u * row_step;
+      uint32_t const row = at.row + u * row_step;
       int64_t const r = at.matrix_row + u * row_step;
       auto const x = row_values::load(task_.in.row(part_.first_row + r) + column, r < part_.rows ? most : 0);
       if constexpr (col_side::exists) { tile_type::store(memory_, row, at.block, x); }
@@ -194,11 +195,11 @@ class tile_worker {
 
   /// The thread's first blocks down columns.
   struct col_place {
-    int word, block_row;
+    uint32_t word, block_row;
     int64_t result_row, result_block;
 
     __device__ __forceinline__ explicit col_place(matrix_part const& part) {
-      int const thread = ptx::computed_here(static_cast<int>(threadIdx.x));
+      uint32_t const thread = ptx::computed_here(threadIdx.x);
       word = thread / tile_type::block_rows, block_row = thread % tile_type::block_rows;
       result_row = first_column() + word * tile_type::per_word;
       result_block = part.row / col_side::elements + block_row;
@@ -211,12 +212,12 @@ class tile_worker {
     auto to = first;
     unsigned left = 0;
 #pragma unroll(at_once <col_side>(col_rounds))
-    for (int u = 0; u < col_rounds; ++u) {
+    for (uint32_t u = 0; u < col_rounds; ++u) {
       uint32_t v[col_side::elements];
       tile_type::load(memory_, at.block_row, at.word + u * (col_step / tile_type::per_word), v);
       auto next = to;
 #pragma unroll
-      for (int i = 0; i < tile_type::per_word; ++i) {
+      for (uint32_t i = 0; i < tile_type::per_word; ++i) {
         typename col_side::codes out;
         auto const x = transformed(task_.columnwise.turn, tile_type::column_of(v, i));
         if (encoder.encode(x, at.word * tile_type::per_word + u * col_step + i, next, out)) { left |= 1u << u; }
@@ -231,12 +232,12 @@ class tile_worker {
   __device__ __forceinline__ void any_columns(col_encoder const& encoder, unsigned rounds) const {
     col_place const at(part_);
 #pragma unroll 1
-    for (int u = 0; u < col_rounds; ++u) {
+    for (uint32_t u = 0; u < col_rounds; ++u) {
       if ((rounds >> u & 1) == 0) { continue; }
       uint32_t v[col_side::elements];
       tile_type::load(memory_, at.block_row, at.word + u * (col_step / tile_type::per_word), v);
 #pragma unroll 1
-      for (int i = 0; i < tile_type::per_word; ++i) {
+      for (uint32_t i = 0; i < tile_type::per_word; ++i) {
         int64_t const r = at.result_row + u * col_step + i;
         auto const to = encoder.at(r, at.result_block);
         typename col_side::codes out;
