@@ -6,6 +6,7 @@
 /// k = 64 travel to shared memory by cp.async, Stages - 1 ahead of the one that is multiplied. In fragment order they
 /// are copied as they lie, and each lane reads its registers by 16 bytes, without bank conflicts.
 
+#include <cuda_bf16.h>
 #include <cuda_pipeline_primitives.h>
 
 #include <stdexcept>
@@ -102,16 +103,40 @@ struct warp_sums {
   }
 };
 
-/// Two neighbours of a row of D.
-__device__ inline void store(fp4::matrix_view<bfloat16> d, int64_t row, int64_t column, float x, float y) {
-  if (row >= d.rows || column >= d.cols) { return; }
-  bfloat16* const to = d.row(row) + column;
-  bfloat16 const pair[2] = {bfloat16::from_float(x), bfloat16::from_float(y)};
-  if (column + 1 < d.cols && reinterpret_cast<std::uintptr_t>(to) % 4 == 0) {
-    *reinterpret_cast<std::uint32_t*>(to) = pair[0].bits | std::uint32_t{pair[1].bits} << 16;
+/// Two neighbours of a row, of which the second may not be there.
+__device__ inline void store(bfloat16* to, float x, float y, bool both, bool by_word) {
+  __nv_bfloat162 const pair = __floats2bfloat162_rn(x, y);
+  if (both && by_word) {
+    *reinterpret_cast<__nv_bfloat162*>(to) = pair;
   } else {
-    to[0] = pair[0];
-    if (column + 1 < d.cols) { to[1] = pair[1]; }
+    *reinterpret_cast<__nv_bfloat16*>(to) = pair.x;
+    if (both) { reinterpret_cast<__nv_bfloat16*>(to)[1] = pair.y; }
+  }
+}
+__device__ inline void store(float* to, float x, float y, bool both, bool) {
+  to[0] = x;
+  if (both) { to[1] = y; }
+}
+
+/// Writes a warp's sums, times alpha, where `out` [rows, columns] has elements; `row` and `column` are its first.
+template <class Tiling, class T>
+__device__ void write(warp_sums<Tiling> const& sums, float alpha, fp4::matrix_view<T> out, int64_t row, int64_t column,
+                      int lane) {
+  bool const by_word = reinterpret_cast<std::uintptr_t>(out.data) % 4 == 0 && out.stride % 2 == 0;
+#pragma unroll
+  for (int i = 0; i < sums.down; ++i) {
+#pragma unroll
+    for (int reg = 0; reg < mma::c::registers; reg += 2) {
+      fp4::tile_position const at = mma::c::position({lane, reg, 0});
+      int64_t const r = row + 16 * i + at.row, left = out.cols - column - at.column;
+      if (r >= out.rows) { continue; }
+      T* const to = out.row(r) + column + at.column;
+#pragma unroll
+      for (int j = 0; j < sums.across; ++j) {
+        float const x = sums.at[i][j].reg[reg] * alpha, y = sums.at[i][j].reg[reg + 1] * alpha;
+        if (8 * j < left) { store(to + 8 * j, x, y, 8 * j + 1 < left, by_word); }
+      }
+    }
   }
 }
 
@@ -168,26 +193,11 @@ __global__ void __launch_bounds__(Tiling::threads, 1) multiply_blocks(product co
     sums.add(shared + (step - first) % Tiling::stages * Tiling::stage_bytes, first_row, first_column, lane);
   }
 
-  float const alpha = how.slices == 1 ? p.alpha() : 1.0f;
-#pragma unroll
-  for (int i = 0; i < sums.down; ++i) {
-#pragma unroll
-    for (int j = 0; j < sums.across; ++j) {
-#pragma unroll
-      for (int reg = 0; reg < mma::c::registers; reg += 2) {
-        fp4::tile_position const at = mma::c::position({lane, reg, 0});
-        int64_t const row = part.row + first_row + 16 * i + at.row;
-        int64_t const column = part.column + first_column + 8 * j + at.column;
-        float const x = sums.at[i][j].reg[reg], y = sums.at[i][j].reg[reg + 1];
-        if (how.slices == 1) {
-          store(p.d, row, column, x * alpha, y * alpha);
-        } else if (row < p.d.rows && column < p.d.cols) {
-          float* const to = how.partial + (blockIdx.y * p.d.rows + row) * p.d.cols + column;
-          to[0] = x;
-          if (column + 1 < p.d.cols) { to[1] = y; }
-        }
-      }
-    }
+  if (how.slices == 1) {
+    write(sums, p.alpha(), p.d, part.row + first_row, part.column + first_column, lane);
+  } else {
+    fp4::matrix_view<float> const out(how.partial + blockIdx.y * p.d.size(), p.d.rows, p.d.cols);
+    write(sums, 1.0f, out, part.row + first_row, part.column + first_column, lane);
   }
 }
 
