@@ -85,10 +85,12 @@ function(fp4_variant name compiler)
   endif()
 endfunction()
 
-# fp4_variants(<test> <source> LABELS <label>...): builds and runs one source under every usable row.
+# fp4_variants(<test> <source> ROWS <regex> LABELS <label>...): builds and runs one source under every usable row whose
+# name matches.
 function(fp4_variants test source)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "ROWS" "LABELS")
   set(programs "")
+  list(FILTER FP4_VARIANTS INCLUDE REGEX ${arg_ROWS})
   foreach(name IN LISTS FP4_VARIANTS)
     set(program ${CMAKE_CURRENT_BINARY_DIR}/${test}@${name})
     add_custom_command(
