@@ -38,7 +38,7 @@ class Reference:
 
 @pytest.fixture(scope="session")
 def reference():
-    return Reference(os.environ["FP4_JAX_REFERENCE"])
+    return Reference(os.environ["FP4_BINDING_REFERENCE"])
 
 
 def normal(seed, *shape, dtype=np.float32):
