@@ -2,10 +2,13 @@
 #pragma once
 
 /// \file
-/// One block in a thread's registers -> its scale and codes, to call inside a kernel of one's own.
+/// One block in a thread's registers -> its scale and codes, and back, to call inside a kernel of one's own.
 
 #include "../choices.hpp"
+#include "../layout/quantized_view.hpp"
 #include "block_values.cuh"
+#include "detail/decode.cuh"
+#include "detail/hadamard.cuh"
 #include "detail/random.cuh"
 #include "detail/scale.cuh"
 
@@ -149,6 +152,22 @@ __device__ __forceinline__ float quantize_quickly(Tensor const& tensor, Factors 
   return ptx::mul(amax, factor);
 }
 
+/// Writes a block's codes; the last of a row may be cut.
+template <class Format>
+__device__ __forceinline__ void store_codes_anywhere(uint8_t* to, block_codes<Format> const& codes) {
+#pragma unroll
+  for (int i = 0; i < block_codes<Format>::elements * Format::storage_bits / 8; ++i) {
+    to[i] = static_cast<uint8_t>(codes.word[i / 4] >> i % 4 * 8);
+  }
+}
+template <class Format>
+__device__ __forceinline__ void store_codes_aligned(uint8_t* to, block_codes<Format> const& codes) {
+#pragma unroll
+  for (int i = 0; i < block_codes<Format>::elements * Format::storage_bits / 32; i += 2) {
+    reinterpret_cast<uint2*>(to)[i / 2] = {codes.word[i], codes.word[i + 1]};
+  }
+}
+
 /// True where quantize_quickly is the first to try.
 template <class Format, class Tensor, class Rounding>
 __device__ constexpr bool has_quick_way() {
@@ -200,6 +219,97 @@ template <class Format, class Tensor, class In>
     detail::quantize_carefully(tensor, factors, how, random, x, out);
   }
   return out;
+}
+
+/// A transform as a kernel takes it: kernel_transform<hadamard<16>> turn(hadamard<16>{}), made on the host.
+template <class Transform>
+using kernel_transform = detail::transform_task<Transform>;
+
+/// Transforms the block that a thread holds: what quantize_block takes next. Where the transform is longer than the
+/// block, neighbouring lanes hold the blocks of one group, and all of them call this together.
+template <class Transform, class In, int N>
+[[nodiscard]] __device__ __forceinline__ auto transform_block(kernel_transform<Transform> const& how,
+                                                              block_values<In, N> const& x) {
+  return detail::transformed(how, x);
+}
+
+/// The way back: the bytes of reference::dequantize.
+///
+/// \param decoder  block_decoder(scaling.decoding, scale.with_range(range)), made once a kernel, on the host or on the
+///                 device.
+template <class Out, class Format>
+[[nodiscard]] __device__ __forceinline__ block_values<Out, block_codes<Format>::elements> dequantize_block(
+    block_decoder const& decoder, block_codes<Format> const& codes) {
+  static_assert(std_types::is_same<typename Format::element, e2m1>::value, "codes of e2m1");
+  constexpr int elements = block_codes<Format>::elements, words = elements / static_cast<int>(4 / sizeof(Out));
+  block_values<Out, elements> x;
+  float const factor = detail::decode_factor<Format>(decoder, codes.scale);
+  float const quick = detail::quick_decode_factor<Out>(decoder, factor);
+  if (quick < __uint_as_float(fp4::detail::infinity_bits)) {
+#pragma unroll
+    for (int g = 0; g < elements / 16; ++g) {
+      auto const part = detail::decode_16<Out>({codes.word[2 * g], codes.word[2 * g + 1]}, quick);
+#pragma unroll
+      for (int i = 0; i < words * 16 / elements; ++i) { x.word[g * words * 16 / elements + i] = part.word[i]; }
+    }
+  } else {
+    Out value[elements];
+#pragma unroll
+    for (int i = 0; i < elements; ++i) {
+      float const q = e2m1{static_cast<uint8_t>(codes.word[i / 8] >> i % 8 * 4 & 0xF)}.to_float();
+      value[i] = detail::decode_carefully<Out>(decoder, q, factor);
+    }
+    x = block_values<Out, elements>::of(value);
+  }
+  return x;
+}
+
+/// Stores a block of a row: its codes, of which the last block of a row may have fewer, and its scale, wherever the
+/// layout has it. Blocks beyond the matrix are left out.
+template <class Format, class Layout>
+__device__ __forceinline__ void store_block(quantized_view<Format, Layout> const& out, int64_t row, int64_t block,
+                                            block_codes<Format> codes) {
+  constexpr int elements = block_codes<Format>::elements, bytes = elements * Format::storage_bits / 8;
+  int64_t const left = out.cols - block * elements;
+  if (row >= out.rows || left <= 0) { return; }
+  uint8_t* const to = out.code_row(row) + block * bytes;
+  if (left >= elements && reinterpret_cast<size_t>(to) % 8 == 0) {
+    detail::store_codes_aligned(to, codes);
+  } else {
+    int const count = left < elements ? static_cast<int>(left) : elements;
+    codes.keep(count);
+    detail::store_codes_anywhere(to, codes);
+  }
+  if constexpr (Format::has_block_scale) {
+    out.scales[out.scale_offset(row, block)] = static_cast<uint8_t>(codes.scale);
+  }
+}
+
+/// Loads what store_block stored, zeros beyond the matrix.
+template <class Format, class Layout, class Byte>
+[[nodiscard]] __device__ __forceinline__ block_codes<Format> load_block(quantized_view<Format, Layout, Byte> const& in,
+                                                                        int64_t row, int64_t block) {
+  constexpr int bytes = block_codes<Format>::elements * Format::storage_bits / 8;
+  block_codes<Format> codes{};
+  int64_t const left = Format::row_bytes(in.cols) - block * bytes;
+  if (row >= in.rows || left <= 0) { return codes; }
+  Byte const* const from = in.code_row(row) + block * bytes;
+#pragma unroll
+  for (int i = 0; i < bytes; ++i) {
+    if (i < left) { codes.word[i / 4] |= uint32_t{from[i]} << i % 4 * 8; }
+  }
+  if constexpr (Format::has_block_scale) { codes.scale = in.scales[in.scale_offset(row, block)]; }
+  return codes;
+}
+
+/// Writes the zeros of a tiled layout's padding: thread `i` of `count` that share the work.
+template <class Format, class Layout>
+__device__ __forceinline__ void clear_scale_padding(quantized_view<Format, Layout> const& out, int64_t i,
+                                                    int64_t count) {
+  for (; i < out.scale_bytes_needed(); i += count) {
+    auto const at = Layout::position(i, out.blocks_per_row());
+    if (at.row >= out.rows || at.block >= out.blocks_per_row()) { out.scales[i] = 0; }
+  }
 }
 
 }  // namespace fp4::gpu

@@ -74,6 +74,27 @@ struct block_values {
     return x;
   }
 
+  /// From values as they are.
+  [[nodiscard]] __device__ __forceinline__ static block_values of(In const (&value)[N]) {
+    block_values x;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if constexpr (per_word == 1) {
+        x.word[i] = __float_as_uint(value[i]);
+      } else {
+        x.word[i / 2] = i % 2 == 0 ? value[i].bits : x.word[i / 2] | uint32_t{value[i].bits} << 16;
+      }
+    }
+    return x;
+  }
+  /// To 16-byte aligned memory.
+  __device__ __forceinline__ void store_aligned(In* to) const {
+#pragma unroll
+    for (int i = 0; i < N / per_word; i += 4) {
+      reinterpret_cast<uint4*>(to)[i / 4] = {word[i], word[i + 1], word[i + 2], word[i + 3]};
+    }
+  }
+
   /// From numbers that the thread computed.
   [[nodiscard]] __device__ __forceinline__ static block_values from(float const (&value)[N]) {
     block_values x;

@@ -49,22 +49,6 @@ struct rows_task {
   }
 };
 
-/// Writes a block's codes; the last of a row may be cut.
-template <class Format>
-__device__ __forceinline__ void store_codes_anywhere(uint8_t* to, block_codes<Format> const& codes) {
-#pragma unroll
-  for (int i = 0; i < block_codes<Format>::elements * Format::storage_bits / 8; ++i) {
-    to[i] = static_cast<uint8_t>(codes.word[i / 4] >> i % 4 * 8);
-  }
-}
-template <class Format>
-__device__ __forceinline__ void store_codes_aligned(uint8_t* to, block_codes<Format> const& codes) {
-#pragma unroll
-  for (int i = 0; i < block_codes<Format>::elements * Format::storage_bits / 32; i += 2) {
-    reinterpret_cast<uint2*>(to)[i / 2] = {codes.word[i], codes.word[i + 1]};
-  }
-}
-
 /// One warp's part of a row.
 template <class Task, class Factors>
 class row_part {
