@@ -229,7 +229,7 @@ void block_clocks::strong_write(std::uint32_t warp, unsigned lane, releases& whe
   auto& w = warps_[warp];
   release out;
   out.block = block_;
-  bool const is_release = o == order::release || o == order::acq_rel, ends_reads = !keeps && reach != scope::block;
+  bool const is_release = o == order::release || o == order::acq_rel, ends_reads = !keeps && reach == scope::device;
   known const all = is_release || ends_reads ? all_known(w, lane, take_tick()) : nullptr;
   if (is_release) {
     out.in_block = all;

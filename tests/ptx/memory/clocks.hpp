@@ -43,8 +43,8 @@ using known = std::shared_ptr<knowledge const>;
 /// All of both; cheap when one is empty or they are the same.
 known join(known const& a, known const& b);
 
-/// What was released at an address: for threads of the releasing block, and for all others. A relaxed write without a
-/// fence still says that the reads before it are over.
+/// What was released at an address: for threads of the releasing block, and for all others. A relaxed write of the
+/// device's scope says without a fence that the reads before it are over; others, such as volatile ones, do not.
 struct release {
   known in_block, anywhere, reads_over;
   std::uint32_t block = 0;

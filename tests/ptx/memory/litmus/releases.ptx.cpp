@@ -155,6 +155,13 @@ TEST_CASE("reads are over where a relaxed write after them was seen, writes are 
       l.write(70, data, 1);
     });
   }
+  check_twins([](launch& l, bool right) {  // volatile ones have the system's scope
+    auto const data = l.words(1), flag = l.words(1);
+    l.read(0, data);
+    l.write(0, flag, 1, order::relaxed, space::global, right ? scope::device : scope::system);
+    l.read(64, flag, order::relaxed);
+    l.write(64, data, 1);
+  });
   check_twins([](launch& l, bool right) {
     auto const data = l.words(1), flag = l.words(1);
     right ? static_cast<void>(l.read(0, data)) : l.write(0, data, 1);
