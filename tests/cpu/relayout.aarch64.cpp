@@ -37,7 +37,7 @@ bool converts(std::int64_t rows, std::int64_t blocks) {
 
 TEST_CASE("relayout moves every scale and writes the padding, between all layouts") {
   for (std::int64_t const rows : {0, 1, 5, 127, 128, 129, 300}) {
-    for (std::int64_t const blocks : {0, 1, 3, 4, 5, 16, 17, 33, 64}) {
+    for (std::int64_t const blocks : {0, 1, 3, 4, 5, 16, 17, 33, 64, 70}) {
       CAPTURE(rows, blocks);
       CHECK(converts<linear, tiles_128>(rows, blocks));
       CHECK(converts<tiles_128, linear>(rows, blocks));
@@ -50,6 +50,7 @@ TEST_CASE("relayout moves every scale and writes the padding, between all layout
       CHECK(converts<tiles_32, tiles_128>(rows, blocks));
       CHECK(converts<tiles_128, tiles_32>(rows, blocks));
       CHECK(converts<tiles_32, tiles_8>(rows, blocks));
+      CHECK(converts<tiles_8, tiles_32>(rows, blocks));
       CHECK(converts<linear, linear>(rows, blocks));
     }
   }

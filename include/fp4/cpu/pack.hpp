@@ -21,29 +21,46 @@ struct code_move {
   int64_t cols;
   tile_byte* tiles;
 
-  /// Rows of tiles [first, last).
+  /// Rows of tiles [first, last). Tiles are written from end to end, row of units after row. They are read by columns of
+  /// units, so that the next ones lie behind those just read, and not a tile further on.
   template <bool Streams>
   void run(int64_t first, int64_t last) const noexcept {
-    using wide = typename code_units<Codes>::wide;
-    using narrow = typename code_units<Codes>::narrow;
-    constexpr int64_t wide_columns = 2 * wide::parts * wide::part_bytes, narrow_columns = 2 * narrow::part_bytes;
+    constexpr int64_t wide_columns = 2 * wide::parts * wide::part_bytes;
     int64_t const columns_end = fp4::detail::round_up_to(cols, Codes::tile_columns);
-    for (int64_t row = first * Codes::tile_rows; row < last * Codes::tile_rows; row += wide::rows) {
-      int64_t column = 0;
-      if (row + wide::rows <= rows) {
-        for (; column + wide_columns <= cols; column += wide_columns) {
-          tile_byte* parts[wide::parts];
-          for (int i = 0; i < wide::parts; ++i) {
-            parts[i] = tiles + wide::offset(row, column + i * narrow_columns, cols);
+    for (int64_t tile = first * Codes::tile_rows; tile < last * Codes::tile_rows; tile += Codes::tile_rows) {
+      int64_t const rows_end = tile + Codes::tile_rows;
+      if constexpr (ToTiles) {
+        for (int64_t row = tile; row < rows_end; row += wide::rows) {
+          for (int64_t column = 0; column < columns_end; column += wide_columns) {
+            move_wide<Streams>(row, column, columns_end);
           }
-          wide::template move<ToTiles, Streams>(matrix + row * stride + column / 2, stride, parts);
+        }
+      } else {
+        for (int64_t column = 0; column < columns_end; column += wide_columns) {
+          for (int64_t row = tile; row < rows_end; row += wide::rows) { move_wide<Streams>(row, column, columns_end); }
         }
       }
-      for (; column < columns_end; column += narrow_columns) { move_edge<narrow>(row, column); }
     }
   }
 
  private:
+  using wide = typename code_units<Codes>::wide;
+  using narrow = typename code_units<Codes>::narrow;
+
+  /// A wide unit, or what there is of it.
+  template <bool Streams>
+  void move_wide(int64_t row, int64_t column, int64_t columns_end) const noexcept {
+    constexpr int64_t narrow_columns = 2 * narrow::part_bytes, wide_columns = wide::parts * narrow_columns;
+    if (row + wide::rows <= rows && column + wide_columns <= cols) {
+      tile_byte* parts[wide::parts];
+      for (int i = 0; i < wide::parts; ++i) { parts[i] = tiles + wide::offset(row, column + i * narrow_columns, cols); }
+      wide::template move<ToTiles, Streams>(matrix + row * stride + column / 2, stride, parts);
+      return;
+    }
+    for (int i = 0; i < wide::parts && column + i * narrow_columns < columns_end; ++i) {
+      move_edge<narrow>(row, column + i * narrow_columns);
+    }
+  }
   /// A unit that is partly padding, by way of a buffer: padding becomes 0 in both directions.
   template <class Unit>
   void move_edge(int64_t row, int64_t column) const noexcept {

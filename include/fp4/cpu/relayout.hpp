@@ -3,21 +3,27 @@
 
 #include "../choices.hpp"
 #include "../layout/pack_checks.hpp"
+#include "../layout/scale_words.hpp"
 #include "detail/words.hpp"
 #include "execution.hpp"
 
 namespace fp4::cpu {
 namespace detail {
 
-/// Copies the scales of rows [first, last), four blocks at a time where they lie together on both sides.
+/// Copies the scales of rows [first, last) from block `first_block`, a multiple of 4, on: four blocks at a time where
+/// they lie together on both sides.
 template <class From, class To>
-void relayout_rows(uint8_t const* from, uint8_t* to, int64_t first, int64_t last, int64_t blocks) noexcept {
+void relayout_rows(uint8_t const* from, uint8_t* to, int64_t first, int64_t last, int64_t first_block,
+                   int64_t blocks) noexcept {
   for (int64_t row = first; row < last; ++row) {
-    int64_t block = 0;
+    int64_t block = first_block;
     for (; block + 4 <= blocks; block += 4) {
       std::memcpy(to + To::offset(row, block, blocks), from + From::offset(row, block, blocks), 4);
     }
-    for (; block < blocks; ++block) { to[To::offset(row, block, blocks)] = from[From::offset(row, block, blocks)]; }
+    if (block < blocks) {
+      std::memcpy(to + To::offset(row, block, blocks), from + From::offset(row, block, blocks),
+                  static_cast<size_t>(blocks % 4));
+    }
   }
 }
 
@@ -103,6 +109,58 @@ void relayout_tiles(uint8_t const* from, uint8_t* to, int64_t first, int64_t las
   }
 }
 
+/// Where each row of a region of 128 begins, from its first one on.
+template <class Layout>
+struct region_rows {
+  int64_t offset[128];
+  explicit region_rows(int64_t blocks) noexcept {
+    for (int64_t row = 0; row < 128; ++row) { offset[row] = Layout::offset(row, 0, blocks); }
+  }
+};
+
+/// 128 rows and `words` words of each, between tiles whose fours of words run along different axes. Of each 16 words
+/// both sides have four fours. A few tiles at a time, so that what is half read or half written stays in the caches.
+template <class From, class To>
+void relayout_fours(uint8_t const* from, region_rows<From> const& from_rows, uint8_t* to,
+                    region_rows<To> const& to_rows, int64_t words) noexcept {
+  using namespace fp4::detail;
+  constexpr int other_rows = 0x7F & ~(word_axis<From> | word_axis<To>);
+  constexpr int64_t words_at_once = 16;
+  for (int64_t first = 0; first < words; first += words_at_once) {
+    int64_t const end = first + words_at_once < words ? first + words_at_once : words;
+    for (int quad = 0; quad < 8; ++quad) {
+      uint8_t const* read[4];
+      uint8_t* written[4];
+      for (int i = 0; i < 4; ++i) {
+        int const row = scattered(quad, other_rows);
+        read[i] = from + from_rows.offset[row | scattered(i, word_axis<To>)];
+        written[i] = to + to_rows.offset[row | scattered(i, word_axis<From>)];
+      }
+      for (int64_t word = first; word < end; ++word) {
+        four_words v[4];
+        for (int i = 0; i < 4; ++i) { v[i] = load_words(read[i] + word * word_step<From>); }
+        transpose_words(v);
+        for (int i = 0; i < 4; ++i) { store_words<false>(written[i] + word * word_step<To>, v[i]); }
+      }
+    }
+  }
+}
+
+/// Rows [first, last), `first` a multiple of 128, between different tiles: whole regions by fours, what is left by
+/// words.
+template <class From, class To>
+void relayout_regions(uint8_t const* from, uint8_t* to, int64_t first, int64_t last, int64_t blocks) noexcept {
+  region_rows<From> const from_rows(blocks);
+  region_rows<To> const to_rows(blocks);
+  int64_t row = first;
+  for (; row + 128 <= last; row += 128) {
+    relayout_fours<From, To>(from + From::offset(row, 0, blocks), from_rows, to + To::offset(row, 0, blocks), to_rows,
+                             blocks / 4);
+    relayout_rows<From, To>(from, to, row, row + 128, blocks / 4 * 4, blocks);
+  }
+  relayout_rows<From, To>(from, to, row, last, 0, blocks);
+}
+
 }  // namespace detail
 
 /// Copies block scales from one layout to another, [rows, blocks] logical; padding of `to` is written as 0x00.
@@ -122,6 +180,8 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
   bool const streams = to_needed >= detail::streamed_copy_bytes &&
                        detail::is_streamable(to, std_types::is_same<To, linear_scales>::value ? blocks : 0);
   int64_t const tiles = (rows + 127) / 128;
+  constexpr bool has_linear =
+      std_types::is_same<From, linear_scales>::value || std_types::is_same<To, linear_scales>::value;
   for_each_part(execution, tiles, 1 + 65536 / (128 * blocks), [&](int64_t first, int64_t last) {
     int64_t const last_row = last * 128 < rows ? last * 128 : rows;
     constexpr bool is_pair =
@@ -133,8 +193,10 @@ void relayout_scales(uint8_t const* from, int64_t from_bytes, uint8_t* to, int64
       } else {
         detail::relayout_tiles<From, To, false>(from, to, first * 128, last_row, blocks);
       }
+    } else if constexpr (has_linear || std_types::is_same<From, To>::value) {
+      detail::relayout_rows<From, To>(from, to, first * 128, last_row, 0, blocks);
     } else {
-      detail::relayout_rows<From, To>(from, to, first * 128, last_row, blocks);
+      detail::relayout_regions<From, To>(from, to, first * 128, last_row, blocks);
     }
   });
 }

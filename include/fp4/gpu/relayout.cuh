@@ -2,36 +2,14 @@
 #pragma once
 
 #include "../layout/pack_checks.hpp"
+#include "../layout/scale_words.hpp"
 #include "detail/chunks.cuh"
 
 namespace fp4::gpu {
 namespace detail {
 
-/// A word is the scales of four consecutive blocks of a row. In every layout four words lie together, 16 bytes: of
-/// four consecutive words of a row, or of rows a fixed distance apart. A number of 10 bits names a word in a region of
-/// 128 rows (bits 0 to 6) by 8 words (bits 7 to 9): this is where its position along the four is.
-template <class Layout>
-inline constexpr int word_axis = 0;
-template <>
-inline constexpr int word_axis<linear_scales> = 0x180;
-template <>
-inline constexpr int word_axis<tiled_8x4_scales> = 0x003;
-template <>
-inline constexpr int word_axis<tiled_32x4_scales> = 0x018;
-template <>
-inline constexpr int word_axis<tiled_128x4_scales> = 0x060;
-
-/// The bits of `value`, from the lowest on, at the places that are set in `mask`.
-FP4_HD constexpr int scattered(int value, int mask) noexcept {
-  int result = 0, bit = 0;
-#pragma unroll
-  for (int place = 1; place < 1024; place *= 2) {
-    if ((mask & place) == 0) { continue; }
-    if ((value >> bit & 1) != 0) { result |= place; }
-    ++bit;
-  }
-  return result;
-}
+using fp4::detail::scattered;
+using fp4::detail::word_axis;
 
 /// One side of a relayout.
 template <class Layout, class Byte>
@@ -39,7 +17,7 @@ struct scale_side {
   static constexpr bool is_linear = std_types::is_same<Layout, linear_scales>::value;
   static constexpr int row_step = is_linear ? 0 : word_axis<Layout> & -word_axis<Layout>;
   /// Bytes to the next eight words of a row.
-  static constexpr int region_step = static_cast<int>(Layout::offset(0, 32, 64));
+  static constexpr int region_step = 8 * fp4::detail::word_step<Layout>;
   Byte* bytes;
   int64_t rows, padded_rows, blocks;
   int alignment;

@@ -106,12 +106,12 @@ struct atom_unit {
   }
 };
 
-/// The units of a layout: `wide` for the inside of a matrix, at least a cache line of each row, and `narrow` for its
+/// The units of a layout: `wide` for the inside of a matrix, two cache lines of each row, and `narrow` for its
 /// end.
 template <class Codes>
 struct code_units {
   static constexpr int row_bytes = Codes::shared::row_bytes;
-  using wide = atom_unit<Codes, (row_bytes < 64 ? 64 / row_bytes : 1)>;
+  using wide = atom_unit<Codes, (row_bytes < 128 ? 128 / row_bytes : 1)>;
   using narrow = atom_unit<Codes, 1>;
 };
 template <>
