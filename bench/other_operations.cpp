@@ -55,9 +55,9 @@ operation scale_relayout() {
   return {"scales_to_128x4", "bytes", 2, 2, limit::copy, true, run};
 }
 
-/// A quantized matrix of seven times the columns, 3.9375 bytes for each value of the problem, to fragment order or
-/// back.
-template <class Codes, bool Packs>
+/// A quantized matrix of seven times the columns, 3.9375 bytes for each value of the problem, to the order of a
+/// tensor-core instruction or back.
+template <class Codes, class Scales, bool Packs>
 operation packing(char const* name) {
   auto const run = [](problem const& p, int threads) {
     auto* const in = const_cast<std::uint8_t*>(reinterpret_cast<std::uint8_t const*>(p.fp32));  // read alone
@@ -65,8 +65,7 @@ operation packing(char const* name) {
     std::int64_t const cols = 7 * p.cols, codes = p.rows * cols / 2, scales = p.rows * cols / 16;
     fp4::quantized_view<fp4::nvfp4> const rows(Packs ? in : out, (Packs ? in : out) + codes, scales, p.rows, cols);
     auto* const tiles = Packs ? out : in;
-    fp4::packed_view<fp4::nvfp4, Codes, fp4::tiled_32x4_scales> const packed(tiles, codes, tiles + codes, scales,
-                                                                             p.rows, cols);
+    fp4::packed_view<fp4::nvfp4, Codes, Scales> const packed(tiles, codes, tiles + codes, scales, p.rows, cols);
     with_threads(threads, [&](auto execution) {
       if constexpr (Packs) {
         fp4::cpu::pack(rows, packed, execution);
@@ -94,9 +93,14 @@ std::vector<operation> other_operations() {
   add_operations<fp4::bfloat16>(list);
   add_operations<fp4::float16>(list);
   list.push_back(scale_relayout());
-  list.push_back(packing<fp4::fragment_codes_a, true>("pack_a"));
-  list.push_back(packing<fp4::fragment_codes_b, true>("pack_b"));
-  list.push_back(packing<fp4::fragment_codes_a, false>("unpack_a"));
+  using mma_scales = fp4::tiled_32x4_scales;
+  using tiles = fp4::tcgen05_codes<fp4::swizzle::bytes_128>;
+  using tile_scales = fp4::tiled_128x4_scales;
+  list.push_back(packing<fp4::fragment_codes_a, mma_scales, true>("pack_a"));
+  list.push_back(packing<fp4::fragment_codes_b, mma_scales, true>("pack_b"));
+  list.push_back(packing<tiles, tile_scales, true>("pack_tcgen05"));
+  list.push_back(packing<fp4::fragment_codes_a, mma_scales, false>("unpack_a"));
+  list.push_back(packing<tiles, tile_scales, false>("unpack_tcgen05"));
   return list;
 }
 

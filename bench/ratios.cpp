@@ -65,7 +65,9 @@ comparison const comparisons[] = {
     {"scales_to_128x4", "bytes", copy_limit, {0.60, 0.60}, {0.70, 0.70}},
     {"pack_a", "bytes", copy_limit, {0.70, 0.70}, {0.85, 0.85}},
     {"pack_b", "bytes", copy_limit, {0.70, 0.70}, {0.85, 0.85}},
+    {"pack_tcgen05", "bytes", copy_limit, {0.70, 0.70}, {0.85, 0.85}},
     {"unpack_a", "bytes", copy_limit},
+    {"unpack_tcgen05", "bytes", copy_limit},
     {"limit/memcpy", "fp32", read_limit},
     {"limit/write", "fp32", write_limit},
 };
