@@ -59,7 +59,7 @@ void quantize(batch<T const> in, float const* amaxes, std::uint32_t const* rando
   for (std::int64_t i = 0; i < in.count; ++i) {
     auto const drawn = draw_at(random, i);
     auto const where = place_at(place, i);
-    fp4::require(check(drawn, where, in.rows, in.cols), "fp4 binding: quantize");
+    fp4::require(check(drawn, where, in.rows, in.cols, asked.how), "fp4 binding: quantize");
     fp4::recipe::with_choices(asked.how, asked.is_columnwise, asked.which, drawn, where,
                               [&](auto format, auto const& choices) {
                                 using format_t = decltype(format);

@@ -54,6 +54,13 @@ TEST_CASE("bad draws and places are refused") {
   refused({}, {0, 0, 16, 64}, errc::submatrix_out_of_range, 32);
   refused({}, {-16, 0, 128, 64}, errc::submatrix_out_of_range, -16);
   CHECK_NOTHROW(recipe::operands_with<recipe::te_nvfp4, gradient>(dy, {1, 1}, {1, 1}, {96, 64, 128, 128}));
+  recipe::place const sixteen{16, 64, 128, 128};  // inside a block of 32
+  CHECK_NOTHROW(recipe::operands_with<recipe::fp8, gradient>(dy, {1, 1}, {}, sixteen));
+  check_refused(
+      [&] {
+        static_cast<void>(recipe::operands_with<recipe::mxfp8, gradient>(dy, {1, 1}, {}, sixteen));
+      },
+      errc::misaligned_submatrix, 16);
 }
 
 TEST_CASE("what a recipe cannot take is refused") {

@@ -63,6 +63,7 @@ TEST_CASE("shards give the bytes of the whole") {
     check_shards<recipe::te_nvfp4, recipe::matrix::gradient>(layer.gradient(), rows, cols);
     check_shards<stochastic_2d, recipe::matrix::weight>(layer.weight(), rows, cols);
   }
+  check_shards<recipe::mxfp8, recipe::matrix::weight>(layer.weight(), 64, 32);
   test::layer<float> const ragged(test::data_kind::heavy_tailed, 90, 75, 100, 22);
   check_shards<recipe::te_nvfp4_no_rht, recipe::matrix::gradient>(ragged.gradient(), 48, 32);
 }

@@ -17,7 +17,7 @@ struct draw {
 };
 
 /// Where the matrix lies in the whole one, when it is a part: a shard then gives the bytes of the whole. Parts begin at
-/// multiples of 16, and of the block and the Hadamard size.
+/// multiples of part_unit, and end there or where the whole ends.
 struct place {
   int64_t first_row = 0;
   int64_t first_col = 0;
@@ -109,16 +109,25 @@ constexpr auto choices_of(draw const& random, place const& where) noexcept {
 
 }  // namespace detail
 
-/// The preconditions of a draw and a place for a matrix of [rows, cols].
-[[nodiscard]] inline check_result check(draw const& random, place const& where, int64_t rows, int64_t cols) noexcept {
+/// Parts of a matrix that becomes this operand begin at multiples of this many rows and columns.
+[[nodiscard]] constexpr int64_t part_unit(operand const& how) noexcept {
+  bool const has_blocks_of_32 = how.format == number::mxfp8_e4m3 || how.format == number::mxfp8_e5m2;
+  int const block = has_blocks_of_32 ? 32 : 16;
+  return how.hadamard > block ? how.hadamard : block;
+}
+
+/// The preconditions of a draw and a place for a matrix of [rows, cols] that becomes `how`.
+[[nodiscard]] inline check_result check(draw const& random, place const& where, int64_t rows, int64_t cols,
+                                        operand const& how) noexcept {
   if (random.call >> 61 != 0) {
     return fp4::detail::broken(errc::bad_random_position, static_cast<double>(random.call), 0x1p61);
   }
   if (where.whole_rows == 0 && where.whole_cols == 0) { return {}; }
-  if (auto const found = fp4::detail::check_part(where.first_row, rows, where.whole_rows, 16); !found.ok()) {
+  int64_t const unit = part_unit(how);
+  if (auto const found = fp4::detail::check_part(where.first_row, rows, where.whole_rows, unit); !found.ok()) {
     return found;
   }
-  return fp4::detail::check_part(where.first_col, cols, where.whole_cols, 16);
+  return fp4::detail::check_part(where.first_col, cols, where.whole_cols, unit);
 }
 
 }  // namespace fp4::recipe

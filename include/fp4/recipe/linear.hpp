@@ -133,7 +133,8 @@ template <table const& Recipe, matrix Matrix, class ScaleLayout = linear_scales,
   constexpr char const* name = "fp4::recipe::operands_with";
   detail::require_meaningful<Recipe>();
   require(check(in), name);
-  require(check(random, where, in.rows, in.cols), name);
+  require(check(random, where, in.rows, in.cols, Recipe.of(Matrix).rowwise), name);
+  require(check(random, where, in.rows, in.cols, Recipe.of(Matrix).columnwise), name);
   constexpr bool by_row = detail::is_quantized_v<Recipe, Matrix, rowwise>;
   constexpr bool by_column = detail::is_quantized_v<Recipe, Matrix, columnwise>;
   static_assert(by_row == by_column, "both operands of a matrix are quantized, or neither is");

@@ -60,7 +60,7 @@ void with_nvfp4(operand const& how, bool is_columnwise, matrix which, draw const
 
 /// Calls work(Format{}, choices) with what operands_of takes for this operand of a recipe: a block format, and the bundle
 /// for cpu::quantize, cpu::amax and their likes. `work` is compiled for each of 24 combinations.
-/// \pre check(how) is ok; check(random, where, rows, cols) is, of the matrix that is quantized.
+/// \pre check(how) is ok; check(random, where, rows, cols, how) is, of the matrix that is quantized.
 template <class Work>
 void with_choices(operand const& how, bool is_columnwise, matrix which, draw const& random, place const& where,
                   Work const& work) {
