@@ -81,13 +81,15 @@ def test_parts_that_cut_a_block_are_gathered():
             np.testing.assert_array_equal(jax.jit(fp4_jax.dequantize)(got), fp4_jax.dequantize(run(x)))
 
 
-def test_a_shard_that_cuts_a_block_is_refused():
+@pytest.mark.parametrize("how, columns", ((Operand().stochastic(), 8), (Operand("mxfp8_e4m3"), 16)), ids=str)
+def test_a_shard_that_cuts_a_block_is_refused(how, columns):
     mesh = mesh_of("columns")
     parts = jax.shard_map(
-        lambda x: fp4_jax.quantize(x, Operand().stochastic(), key=KEY, shards=(None, "y")).codes,
+        lambda x: fp4_jax.quantize(x, how, key=KEY, shards=(None, "y")).codes,
         mesh=mesh, in_specs=P(None, "y"), out_specs=P(None, "y"), check_vma=False)
     with pytest.raises(Exception, match="a sub-matrix must begin and end with blocks"):
-        jax.block_until_ready(parts(X[:, :64]))
+        jax.block_until_ready(parts(X[:, : 8 * columns]))
+    assert parts(X[:, : 16 * columns]).shape[0] == 256
 
 
 def close(got, wanted):
