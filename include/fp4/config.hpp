@@ -53,6 +53,7 @@ using std_types::uint8_t;
 //   FP4_DEVICE_BLOCK_SCALED_MMA mma.sync with block scales: sm_120 and sm_121 as `a` or `f` target
 //   FP4_DEVICE_E4M3             cvt.rn to and from e4m3x2
 //   FP4_DEVICE_XORSIGN          min and max with .xorsign.abs
+//   FP4_DEVICE_PAIRS            arithmetic on pairs of 16-bit floats, and max that keeps NaN: all but sm_75
 //   FP4_DEVICE_F32X2            arithmetic on pairs of floats, min and max of three, fma of halves into a float
 #if defined(__CUDA_ARCH__)
 #define FP4_DEVICE_CODE 1
@@ -75,6 +76,7 @@ using std_types::uint8_t;
 #define FP4_DEVICE_BLOCK_SCALED_MMA (FP4_DEVICE_FAMILY >= 1200 && FP4_DEVICE_FAMILY < 1300)
 #define FP4_DEVICE_E4M3 (__CUDA_ARCH__ >= 890)
 #define FP4_DEVICE_XORSIGN (__CUDA_ARCH__ >= 860)
+#define FP4_DEVICE_PAIRS (__CUDA_ARCH__ >= 800)
 #define FP4_DEVICE_F32X2 (__CUDA_ARCH__ >= 1000)
 #else
 #define FP4_DEVICE_CODE 0
@@ -83,6 +85,7 @@ using std_types::uint8_t;
 #define FP4_DEVICE_BLOCK_SCALED_MMA 0
 #define FP4_DEVICE_E4M3 0
 #define FP4_DEVICE_XORSIGN 0
+#define FP4_DEVICE_PAIRS 0
 #define FP4_DEVICE_F32X2 0
 #endif
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DNVCC=... -DTARGETS="sm_120a sm_120f" -DSOURCE=... -DINCLUDES="..." -DOUTPUT=... [-DOPTIONS="..."]
-#       [-DRUN=ON] [-DEXPECT=<part of the error>] -P assemble.cmake
+#       [-DRUN=ON] [-DNO_SPILLS=ON] [-DEXPECT=<part of the error>] -P assemble.cmake
 # Compiles a program to machine code of each target, or must fail with EXPECT. RUN links it, too, and runs it: it may
-# end well, or with 77 where it finds no device of its kind.
+# end well, or with 77 where it finds no device of its kind. With NO_SPILLS no kernel may have local memory.
 separate_arguments(targets UNIX_COMMAND "${TARGETS}")
 separate_arguments(includes UNIX_COMMAND "${INCLUDES}")
 separate_arguments(options UNIX_COMMAND "${OPTIONS}")
 list(TRANSFORM targets REPLACE "sm_(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
 if(NOT RUN AND NOT OPTIONS MATCHES "-cubin")
   list(APPEND options -c)
+endif()
+if(NO_SPILLS)
+  list(APPEND options -Xptxas -v)
 endif()
 list(POP_FRONT includes own)
 list(TRANSFORM includes PREPEND "-isystem;")
@@ -25,6 +28,15 @@ if(EXPECT)
 endif()
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${SOURCE} does not compile for ${TARGETS}:\n${output}")
+endif()
+if(NO_SPILLS)
+  if(NOT output MATCHES " bytes stack frame")
+    message(FATAL_ERROR "ptxas says nothing of kernels:\n${output}")
+  endif()
+  string(REGEX MATCHALL "entry function[^\n]*\n[^\n]*\n *[1-9][0-9]* bytes stack frame[^\n]*" found "${output}")
+  if(found)
+    message(FATAL_ERROR "${SOURCE} for ${TARGETS} has kernels with local memory:\n${found}")
+  endif()
 endif()
 if(RUN)
   execute_process(COMMAND ${OUTPUT} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)

@@ -90,7 +90,12 @@ template <bool KeepNan>
 __device__ __forceinline__ float max_magnitude(float a, float b) {
   float d;
   if constexpr (KeepNan) {
+#if FP4_DEVICE_PAIRS
     asm("{.reg .f32 s, t; abs.f32 s, %1; abs.f32 t, %2; max.NaN.f32 %0, s, t;}" : "=f"(d) : "f"(a), "f"(b));
+#else
+    uint32_t const x = __float_as_uint(a) & 0x7FFFFFFFu, y = __float_as_uint(b) & 0x7FFFFFFFu;
+    d = __uint_as_float(x > y ? x : y);
+#endif
   } else {
     asm("{.reg .f32 s, t; abs.f32 s, %1; abs.f32 t, %2; max.f32 %0, s, t;}" : "=f"(d) : "f"(a), "f"(b));
   }
@@ -124,6 +129,19 @@ __device__ __forceinline__ void butterfly_pair(float& a0, float& a1, float& b0, 
 
 // --- 16-bit floats, two in a word ----------------------------------------------------------------------------
 
+/// max_magnitude_x2 where no instruction does it. Bits of magnitudes order as these do, NaN above infinity.
+template <bool KeepNan>
+__device__ __forceinline__ uint32_t max_magnitude_by_bits(uint32_t a, uint32_t b, uint32_t infinity) {
+  auto const larger = [infinity](uint32_t x, uint32_t y) {
+    if constexpr (!KeepNan) {
+      if (x > infinity) { return y > infinity ? 0u : y; }
+      if (y > infinity) { return x; }
+    }
+    return x > y ? x : y;
+  };
+  return larger(a & 0x7FFFu, b & 0x7FFFu) | larger(a >> 16 & 0x7FFFu, b >> 16 & 0x7FFFu) << 16;
+}
+
 /// In each half the larger magnitude with some sign. NaN wins under KeepNan, else the number does.
 template <bool KeepNan>
 __device__ __forceinline__ uint32_t max_magnitude_x2(bfloat16, uint32_t a, uint32_t b) {
@@ -134,6 +152,8 @@ __device__ __forceinline__ uint32_t max_magnitude_x2(bfloat16, uint32_t a, uint3
   } else {
     asm("max.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
   }
+#elif !FP4_DEVICE_PAIRS
+  d = max_magnitude_by_bits<KeepNan>(a, b, 0x7F80u);
 #else
   if constexpr (KeepNan) {
     asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a & 0x7FFF7FFFu), "r"(b & 0x7FFF7FFFu));
@@ -152,6 +172,8 @@ __device__ __forceinline__ uint32_t max_magnitude_x2(float16, uint32_t a, uint32
   } else {
     asm("max.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
   }
+#elif !FP4_DEVICE_PAIRS
+  d = max_magnitude_by_bits<KeepNan>(a, b, 0x7C00u);
 #else
   if constexpr (KeepNan) {
     asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a & 0x7FFF7FFFu), "r"(b & 0x7FFF7FFFu));
@@ -180,13 +202,23 @@ __device__ __forceinline__ float half_of(float16, uint32_t word) {
 
 /// Both to nearest even, `low` in the low half.
 __device__ __forceinline__ uint32_t pack(bfloat16, float low, float high) {
+#if FP4_DEVICE_PAIRS
   uint32_t d;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
   return d;
+#else
+  return bfloat16::from_float(low).bits | uint32_t{bfloat16::from_float(high).bits} << 16;
+#endif
 }
 __device__ __forceinline__ uint32_t pack(float16, float low, float high) {
   uint32_t d;
+#if FP4_DEVICE_PAIRS
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+#else
+  asm("{.reg .b16 l, h; cvt.rn.f16.f32 l, %2; cvt.rn.f16.f32 h, %1; mov.b32 %0, {l, h};}"
+      : "=r"(d)
+      : "f"(high), "f"(low));
+#endif
   return d;
 }
 
