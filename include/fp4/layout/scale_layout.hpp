@@ -3,7 +3,7 @@
 
 /// \file
 /// Where the scale of (row, k-block) lies. Each layout is a type: offset(row, block, blocks) is a pure index
-/// function, block_row(...) and block_column(...) invert it, bytes(rows, blocks) is the size with padding.
+/// function, position(...) inverts it, bytes(rows, blocks) is the size with padding.
 /// Padding bytes exist and are written as 0x00.
 
 #include "../config.hpp"

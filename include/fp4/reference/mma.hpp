@@ -40,8 +40,8 @@ double scale(warp_registers<Fragment> const& held, int row, int block, scale_sel
 /// `mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale` of all lanes: D = (A * scales) (B * scales) + C.
 /// Vector x4 takes ue4m3 scales for blocks of 16, x2 takes ue8m0 for blocks of 32.
 ///
-/// The sum over k is taken in fp64, C is added, and the result rounded to fp32 once, nearest even. With ue4m3 the sum
-/// over k is exact: products are multiples of 2^-20 below 2^23, and 64 of them need 49 bits. How hardware rounds
+/// The sum over k is taken in fp64, C is added in fp64, and the result rounded to fp32, each nearest even. With ue4m3 the
+/// sum over k is exact: products are multiples of 2^-20 below 2^23, and 64 of them need 49 bits. How hardware rounds
 /// between is not documented; where every partial sum is exact in fp32 both agree. \throws precondition_error where a
 /// selector is out of range.
 template <class Scale = ue4m3, scale_vector Vector = scale_vector::x4>
