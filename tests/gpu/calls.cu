@@ -98,6 +98,11 @@ CASE(bad_calls_are_refused_and_nothing_is_enqueued) {
   refused([&] { gpu::quantize_async(p.input(), p.output(), gpu::scale_argument::from_amax(nullptr), how); },
           errc::null_data);
   refused([&] { gpu::amax_async(p.input(), nullptr); }, errc::null_data);
+  // Amaxes beside codes, which must stay as they are.
+  auto* const first = reinterpret_cast<float*>(p.codes.data());
+  refused([&] { gpu::amax_both_async(p.input(), first, no_transform{}, nullptr, no_transform{}); }, errc::null_data);
+  refused([&] { gpu::amax_both_async(p.input(), first, no_transform{}, first, no_transform{}); },
+          errc::overlapping_output);
   auto const codes = p.codes.back();
   CHECK(std::all_of(codes.begin(), codes.end(), [](std::uint8_t b) { return b == 0x5A; }));
 }
@@ -174,6 +179,7 @@ CASE(any_grid_gives_the_same_bytes) {
   check_few_thread_blocks<linear_scales>("linear", nearest_even{});
   check_few_thread_blocks<tiled_128x4_scales>("128x4", stochastic(3, 4));
   check_few_thread_blocks<tiled_8x4_scales>("8x4", nearest_even{});
+  check_few_thread_blocks<tiled_32x4_scales>("32x4", nearest_even{});
 }
 
 CASE(random_positions_carry_into_their_upper_word) {

@@ -85,13 +85,20 @@ __global__ void __launch_bounds__(threads_per_cta) find_amax(Task const __grid_c
 
 namespace detail {
 
-/// The preconditions of an amax along `direction`; then its memory is cleared.
+/// The preconditions of an amax along `direction`.
 template <class In, class Transform>
-void begin_amax(matrix_view<In> in, float* amax, int64_t count, Transform const& how, bool down_columns,
-                stream_argument stream, char const* where) {
+void require_amax(matrix_view<In> in, float* amax, int64_t count, Transform const& how, bool down_columns,
+                  char const* where) {
   require(fp4::check(in), where);
   require(fp4::check(how, down_columns ? in.rows : in.cols), where);
   if (amax == nullptr && count > 0) { require(fp4::detail::broken(errc::null_data, 0, 1), where); }
+}
+
+/// The same; then its memory is cleared.
+template <class In, class Transform>
+void begin_amax(matrix_view<In> in, float* amax, int64_t count, Transform const& how, bool down_columns,
+                stream_argument stream, char const* where) {
+  require_amax(in, amax, count, how, down_columns, where);
   if (count == 0) { return; }
   check(cudaMemsetAsync(amax, 0, static_cast<size_t>(count) * sizeof(float), stream.get()), where);
 }
@@ -149,7 +156,8 @@ void amax_both_async(matrix_view<In> in, float* along_rows, RowTransform const& 
   using value = std_types::remove_const_t<In>;
   using row_side = detail::amax_side<RowTransform, false>;
   using col_side = detail::amax_side<ColTransform, false>;
-  require(check(column_how, in.rows), where);
+  detail::require_amax(in, down_columns, 1, column_how, true, where);
+  if (along_rows == down_columns) { require(fp4::detail::broken(errc::overlapping_output, 0, 0), where); }
   detail::begin_amax(in, along_rows, 1, row_how, false, stream, where);
   detail::begin_amax(in, down_columns, 1, column_how, true, stream, where);
   if (in.size() == 0) { return; }

@@ -278,7 +278,14 @@ __device__ __forceinline__ void store_block(quantized_view<Format, Layout> const
   } else {
     int const count = left < elements ? static_cast<int>(left) : elements;
     codes.keep(count);
-    detail::store_codes_anywhere(to, codes);
+    if constexpr (Format::has_block_scale) {
+      detail::store_codes_anywhere(to, codes);
+    } else {  // a row ends with its last value
+#pragma unroll
+      for (int i = 0; i < bytes; ++i) {
+        if (i < count) { to[i] = static_cast<uint8_t>(codes.word[i / 4] >> i % 4 * 8); }
+      }
+    }
   }
   if constexpr (Format::has_block_scale) {
     out.scales[out.scale_offset(row, block)] = static_cast<uint8_t>(codes.scale);

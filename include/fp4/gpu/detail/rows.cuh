@@ -40,6 +40,8 @@ template <class Layout>
 __device__ __forceinline__ int64_t scale_offset(int64_t row, int64_t block, int64_t blocks) {
   if constexpr (std_types::is_same<Layout, linear_scales>::value) {
     return row * blocks + block;
+  } else if constexpr (std_types::is_same<Layout, tiled_32x4_scales>::value) {
+    return Layout::offset(row, block, blocks);
   } else {
     constexpr bool tall = std_types::is_same<Layout, tiled_128x4_scales>::value;
     constexpr uint32_t tile_bytes = tall ? 512 : 32, row_bits = tall ? 7 : 3;
