@@ -10,9 +10,9 @@ namespace recipe = fp4::recipe;
 
 namespace {
 
-test::layer<float> const layer(test::data_kind::heavy_tailed, 64, 48, 80, 31);
+test::layer<float> const layer(test::data_kind::heavy_tailed, 64, 32, 96, 31);
 constexpr recipe::draw drawn{8, 9};
-constexpr recipe::place where{16, 32, 96, 256};
+constexpr recipe::place where{32, 64, 128, 256};
 
 /// Quantizes `in` as `how` says at run time and compares.
 template <class Format>
