@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <fp4/gpu/error.cuh>
 #include <vector>
 
@@ -44,6 +45,17 @@ class device_array {
 
 /// The exit status of a program that cannot run here, as CTest and automake count it.
 inline constexpr int skipped = 77;
+
+/// What `run` returns as the exit status of a program; 2, and its sentence on stderr, where it throws.
+template <class Run>
+int exit_status(Run run) {
+  try {
+    return run();
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  }
+}
 
 /// Whether device 0 has a compute capability from `first` to `last` (100: 10.0). Says so where it does not.
 inline bool has_device(int first, int last, char const* which) {

@@ -109,11 +109,8 @@ bool run(char const* name) {
 }  // namespace
 
 int main() {
-  try {
+  return exit_status([&] {
     bool const good = run<false>("one tensor scale");
     return run<true>("a scale for each token") && good ? 0 : 1;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  }
+  });
 }

@@ -91,11 +91,8 @@ bool run(char const* name, Rounding rounding) {
 }  // namespace
 
 int main() {
-  try {
+  return exit_status([&] {
     bool const good = run("nearest", nearest_even{});
     return run("stochastic", stochastic(1, 2)) && good ? 0 : 1;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  }
+  });
 }

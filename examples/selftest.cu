@@ -208,10 +208,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: selftest [rows] [columns], both multiples of 16 (Hadamard along either)\n");
     return 2;
   }
-  try {
-    return run(rows, cols) ? 0 : 1;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  }
+  return exit_status([&] { return run(rows, cols) ? 0 : 1; });
 }
